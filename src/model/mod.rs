@@ -1,0 +1,17 @@
+//! The nouns of the gateway and their legal transitions. Nothing here knows a runtime, a database or HTTP.
+
+mod event;
+mod headers;
+mod lease;
+mod message;
+mod outcome;
+mod request;
+mod secret;
+
+pub use event::{Event, EventKey, NewEvent};
+pub use headers::Headers;
+pub use lease::{Failure, Leased, Next};
+pub use message::{Attempt, AttemptOutcome, Content, Message, NewMessage};
+pub use outcome::{Outcome, Reason, Rejection, Reply};
+pub use request::Request;
+pub use secret::Secret;

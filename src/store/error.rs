@@ -1,0 +1,61 @@
+//! What can go wrong below the waist.
+
+use std::fmt;
+
+/// A failure of the store. Its text is for logs; it holds no value of a query.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The database could not be reached, or no connection came free in time. Nothing was written.
+    Unavailable(String),
+    /// A lock or statement did not come through in the time allowed. Nothing was written.
+    Timeout,
+    /// COMMIT was sent and its answer did not arrive: it may have happened or not. Never success, never repeated.
+    CommitUnknown(String),
+    /// The final checked update did not touch exactly one row: a handler ended the transaction itself, ignored an
+    /// SQL error, or another worker was there first. Nothing was written.
+    Fenced,
+    /// The database refused a statement.
+    Sql {
+        /// SQLSTATE, or SQLite's extended result code.
+        code: Option<String>,
+        /// For the log.
+        source: sqlx::Error,
+    },
+}
+
+impl StoreError {
+    /// A short code for `last_error`: `store.sql.23505`, `store.timeout`, ….
+    #[must_use]
+    pub fn code(&self) -> String {
+        match self {
+            Self::Unavailable(_) => "store.unavailable".into(),
+            Self::Timeout => "store.timeout".into(),
+            Self::CommitUnknown(_) => "store.commit_unknown".into(),
+            Self::Fenced => "store.fenced".into(),
+            Self::Sql { code: Some(code), .. } => format!("store.sql.{code}"),
+            Self::Sql { code: None, .. } => "store.sql".into(),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(why) => write!(f, "the database is unavailable: {why}"),
+            Self::Timeout => f.write_str("the database did not finish in the time allowed"),
+            Self::CommitUnknown(why) => write!(f, "COMMIT was sent and its outcome is unknown: {why}"),
+            Self::Fenced => f.write_str("the final update did not find the row as it was left"),
+            Self::Sql { code: Some(code), .. } => write!(f, "the database refused a statement (code {code})"),
+            Self::Sql { code: None, .. } => f.write_str("the database refused a statement"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Sql { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

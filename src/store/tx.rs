@@ -1,0 +1,1 @@
+//! The open transaction of one unit of work. See the module's brief in `ARCHITECTURE.md`.
