@@ -1,1 +1,3 @@
-fn main(){}
+//! The `hookgate` binary.
+
+fn main() {}

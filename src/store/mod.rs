@@ -12,7 +12,7 @@ mod error;
 mod tx;
 
 pub use error::StoreError;
-pub use tx::{Param, Row, Sql, Tx};
+pub use tx::{Emitted, Locked, Param, Row, Sql, Tx};
 
 use std::sync::Arc;
 use std::time::Duration;

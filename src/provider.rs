@@ -1,0 +1,5 @@
+//! Provider definitions.
+
+/// A compiled provider definition.
+#[derive(Debug)]
+pub struct Provider {}

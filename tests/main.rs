@@ -1,0 +1,20 @@
+//! All tests of the gateway, one binary that mirrors the tree. `cargo test` makes what they need: a throw-away
+//! PostgreSQL cluster, and environments with the providers' own SDKs.
+
+mod support;
+
+mod admin;
+mod cli;
+mod config;
+mod dispatch;
+mod end_to_end;
+mod handler;
+mod ingress;
+mod provider;
+mod receive;
+mod retry;
+mod routing;
+mod store;
+mod tidy;
+mod verify;
+mod worker;
