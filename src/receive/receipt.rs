@@ -1,0 +1,83 @@
+//! What came of one request: everything that the reply, the metrics and the canonical log line need.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::clock::Timestamp;
+use crate::model::{Outcome, Rejection, Reply};
+use crate::process::HandlerRun;
+
+/// What came of one request.
+#[derive(Debug)]
+pub struct Receipt {
+    /// The id of the request, also `webhook_inbox.request_id`.
+    pub request_id: Uuid,
+    /// The request's outcome: the worst of its events.
+    pub outcome: Outcome,
+    /// Whether it was proved genuine.
+    pub verified: bool,
+    /// The position of the secret that proved it, from 1.
+    pub secret: Option<usize>,
+    /// Its events in the order of the request.
+    pub events: Vec<EventReceipt>,
+    /// Why it was rejected.
+    pub rejection: Option<Rejection>,
+    /// For the operator: the likely cause of a rejection.
+    pub hint: Option<String>,
+    /// What kept us from doing the work.
+    pub fault: Option<Fault>,
+    /// The answer to a handshake.
+    pub reply: Option<Reply>,
+}
+
+/// What came of one event of a request.
+#[derive(Debug)]
+pub struct EventReceipt {
+    /// The provider's id.
+    pub event_id: String,
+    /// The provider's word for what happened.
+    pub event_type: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// For a duplicate or a conflict: when the first copy was stored.
+    pub first_received_at: Option<Timestamp>,
+    /// The handlers that ran within this request (`sync` only).
+    pub runs: Vec<HandlerRun>,
+    /// From the first storing of the event to the end of its work (`sync` only).
+    pub lag: Option<Duration>,
+}
+
+/// Why a genuine request could not be served. The provider should send it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A handler failed, and all was rolled back: 500.
+    Handler {
+        /// For the log: see [`crate::model::Failure::code`].
+        code: String,
+    },
+    /// The database, or a copy of the same event that is still at work, took too long: 503.
+    Busy {
+        /// For the log.
+        code: String,
+    },
+}
+
+impl Fault {
+    /// The HTTP status that tells the provider to send again.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Handler { .. } => 500,
+            Self::Busy { .. } => 503,
+        }
+    }
+
+    /// For the log: a code without values.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Handler { code } | Self::Busy { code } => code,
+        }
+    }
+}
