@@ -5,6 +5,7 @@
 //! above it**; `tests/tidy.rs` reads the imports and fails otherwise.
 
 pub mod clock;
+pub mod failpoint;
 pub mod model;
 pub mod provider;
 pub mod verify;
