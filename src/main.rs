@@ -1,3 +1,7 @@
-//! The `hookgate` binary.
+//! The `hookgate` binary. A program with its own handlers calls the same [`hookgate::cli`] from its `main`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hookgate::cli::main()
+}
