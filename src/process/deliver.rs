@@ -1,0 +1,67 @@
+//! Outbox rows of one unit of work: what handlers emitted gets its address, what routes forward gets a row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use crate::model::Event;
+use crate::store::{Emitted, StoreError, Tx};
+
+/// The name of a forwarding route in message ids and in `outbox.route`.
+const FORWARD: &str = "forward";
+
+/// Gives every message that a handler left in this transaction the destinations of its route.
+pub(super) async fn address_emitted<'a>(
+    tx: &mut Tx,
+    event: &Event,
+    emit_of: impl Fn(&str) -> &'a [Arc<str>],
+) -> Result<(), StoreError> {
+    let mut seen = HashMap::new();
+    for message in tx.emitted(&event.key).await? {
+        let twin: &mut u32 = seen.entry(identity(&message)).or_default();
+        *twin += 1;
+        let ids: Vec<(&str, String)> = emit_of(&message.route)
+            .iter()
+            .map(|to| (&**to, message_id(event, &[&identity(&message), to, &twin.to_string()])))
+            .collect();
+        let to: Vec<(&str, &str)> = ids.iter().map(|(to, id)| (*to, id.as_str())).collect();
+        if !to.is_empty() {
+            tx.address(message.id, &to).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes one row for each destination, however many routes name it.
+pub(super) async fn forward(tx: &mut Tx, event: &Event, to: &[&Arc<str>]) -> Result<(), StoreError> {
+    for (at, destination) in to.iter().enumerate() {
+        if to[..at].contains(destination) {
+            continue;
+        }
+        let id = message_id(event, &[FORWARD, destination]);
+        tx.forward(event, FORWARD, destination, &id).await?;
+    }
+    Ok(())
+}
+
+/// What makes a handler's message the same message when the event is worked on again.
+fn identity(message: &Emitted) -> String {
+    [&message.route, &message.aggregate_type, &message.aggregate_id, &message.event_type]
+        .map(|part| format!("{}:{part}", part.len()))
+        .concat()
+}
+
+/// `webhook-id`: a hash of the event's key, the route and the destination, so that it stays the same over attempts,
+/// crashes and replays.
+fn message_id(event: &Event, parts: &[&str]) -> String {
+    let key = &event.key;
+    let mut hash = Sha256::new();
+    for part in [&*key.provider, &*key.endpoint, &key.event_id].iter().chain(parts) {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    format!("msg_{}", URL_SAFE_NO_PAD.encode(&hash.finalize()[..20]))
+}
