@@ -133,10 +133,10 @@ impl Reason {
         }
     }
 
-    /// Whether the request was proved genuine before it was rejected: such requests must not vanish.
+    /// Whether a request that was proved genuine would vanish if it were not kept: it has no key in the inbox.
     #[must_use]
-    pub fn is_genuine(self) -> bool {
-        matches!(self, Self::WrongEnvironment | Self::MalformedBody | Self::NoEventId)
+    pub fn must_be_kept(self) -> bool {
+        matches!(self, Self::MalformedBody | Self::NoEventId)
     }
 }
 

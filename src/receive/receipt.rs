@@ -5,7 +5,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::model::{Outcome, Rejection, Reply};
+use crate::model::{NewEvent, Outcome, Rejection, Reply};
 use crate::process::HandlerRun;
 
 /// What came of one request.
@@ -31,6 +31,32 @@ pub struct Receipt {
     pub reply: Option<Reply>,
 }
 
+impl Receipt {
+    pub(super) fn new(request_id: Uuid) -> Self {
+        Self {
+            request_id,
+            outcome: Outcome::Handshake,
+            verified: false,
+            secret: None,
+            events: Vec::new(),
+            rejection: None,
+            hint: None,
+            fault: None,
+            reply: None,
+        }
+    }
+
+    /// Adds an event; the request's outcome is the worst of its events.
+    pub(super) fn add(&mut self, event: EventReceipt) {
+        self.outcome = self.outcome.max(event.outcome);
+        self.events.push(event);
+    }
+
+    pub(super) fn faulty(self, fault: Fault) -> Self {
+        Self { outcome: Outcome::Error, fault: Some(fault), ..self }
+    }
+}
+
 /// What came of one event of a request.
 #[derive(Debug)]
 pub struct EventReceipt {
@@ -46,6 +72,23 @@ pub struct EventReceipt {
     pub runs: Vec<HandlerRun>,
     /// From the first storing of the event to the end of its work (`sync` only).
     pub lag: Option<Duration>,
+}
+
+impl EventReceipt {
+    pub(super) fn new(event: &NewEvent, outcome: Outcome) -> Self {
+        Self {
+            event_id: event.key.event_id.clone(),
+            event_type: event.event_type.clone(),
+            outcome,
+            first_received_at: None,
+            runs: Vec::new(),
+            lag: None,
+        }
+    }
+
+    pub(super) fn known(event: &NewEvent, outcome: Outcome, first_received_at: Timestamp) -> Self {
+        Self { first_received_at: Some(first_received_at), ..Self::new(event, outcome) }
+    }
 }
 
 /// Why a genuine request could not be served. The provider should send it again.

@@ -1,0 +1,143 @@
+//! `mode = "sync"`: the inbox row and all of the work commit in one transaction, then the reply.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::{EventReceipt, Fault, Receipt, Receiver};
+use crate::clock::Timestamp;
+use crate::config::Endpoint;
+use crate::model::{Event, NewEvent, Outcome};
+use crate::process::Failed;
+use crate::store::{Existing, Insertion, RowState, StoreError, Tx};
+
+/// How often to look again at a row that a worker holds under a lease.
+const LEASE_POLL: Duration = Duration::from_millis(100);
+
+/// The reply must leave this long before the provider stops waiting for it.
+const REPLY_MARGIN: Duration = Duration::from_secs(1);
+
+impl Receiver {
+    /// Each event is a unit of work of its own: the good ones of a batch commit, a failed one leaves no row, and the
+    /// error reply brings it again.
+    pub(super) async fn accept_and_process(
+        &self,
+        mut receipt: Receipt,
+        endpoint: &Arc<Endpoint>,
+        events: Vec<NewEvent>,
+    ) -> Receipt {
+        let deadline = Instant::now() + self.time_allowed(endpoint);
+        for event in events {
+            let done = match self.one(endpoint, &event, deadline).await {
+                Ok(done) => done,
+                Err((fault, runs)) => {
+                    receipt.fault.get_or_insert(fault);
+                    EventReceipt { runs, ..EventReceipt::new(&event, Outcome::Error) }
+                }
+            };
+            receipt.add(done);
+        }
+        receipt
+    }
+
+    /// The smaller of `sync_timeout` and the provider's own deadline, less a margin.
+    fn time_allowed(&self, endpoint: &Endpoint) -> Duration {
+        let provider = endpoint.provider.deadline().map(|d| d.saturating_sub(REPLY_MARGIN).max(d / 2));
+        provider.map_or(self.sync_timeout, |d| d.min(self.sync_timeout))
+    }
+
+    async fn one(&self, endpoint: &Endpoint, event: &NewEvent, deadline: Instant) -> Result<EventReceipt, Broken> {
+        // Copies of one event queue here, where they hold no connection that other events need.
+        let Some(_flight) = self.flights.join(&event.key, deadline).await else {
+            return Err(busy("copy_at_work"));
+        };
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(busy("timeout"));
+            }
+            let mut tx = self.inbox.begin(left).await.map_err(store)?;
+            let existing = match tx.insert(event).await {
+                Ok(Insertion::Inserted { received_at }) => return self.work(tx, event, received_at, None, deadline).await,
+                Ok(Insertion::Existing(existing)) => existing,
+                Err(error) => {
+                    tx.rollback().await;
+                    return Err(store(error));
+                }
+            };
+            if Self::is_conflict(endpoint, event, &existing) {
+                tx.rollback().await;
+                return self.conflict(endpoint, event, &existing).await.map_err(|fault| (fault, Vec::new()));
+            }
+            match existing.state {
+                RowState::Unprocessed => {
+                    return self.work(tx, event, existing.received_at, Some(&existing), deadline).await;
+                }
+                RowState::Leased => {
+                    tx.rollback().await;
+                    sleep(LEASE_POLL.min(left)).await;
+                }
+                RowState::Processed => {
+                    tx.rollback().await;
+                    return Ok(Self::duplicate(endpoint, event, &existing));
+                }
+                RowState::NeedsReview => {
+                    tx.rollback().await;
+                    return Ok(EventReceipt::known(event, Outcome::Accepted, existing.received_at));
+                }
+            }
+        }
+    }
+
+    async fn work(
+        &self,
+        tx: Tx,
+        event: &NewEvent,
+        received_at: Timestamp,
+        first: Option<&Existing>,
+        deadline: Instant,
+    ) -> Result<EventReceipt, Broken> {
+        let stored = stored(event, received_at, first);
+        match self.processor.run(tx, &stored, deadline).await {
+            Ok(work) => {
+                let outcome = if work.outcome == "ignored" { Outcome::Ignored } else { Outcome::Processed };
+                Ok(EventReceipt { runs: work.runs, lag: Some(work.lag), ..EventReceipt::new(event, outcome) })
+            }
+            Err(Failed { failure, runs }) => Err((fault(failure.code), runs)),
+        }
+    }
+}
+
+type Broken = (Fault, Vec<crate::process::HandlerRun>);
+
+fn busy(code: &str) -> Broken {
+    (Fault::Busy { code: code.into() }, Vec::new())
+}
+
+fn store(error: StoreError) -> Broken {
+    tracing::error!(code = error.code(), %error, "store.failed");
+    busy(&error.code())
+}
+
+/// Our own trouble and lack of time are answered 503, a handler's failure 500.
+fn fault(code: String) -> Fault {
+    if code == "timeout" || code.starts_with("store.") { Fault::Busy { code } } else { Fault::Handler { code } }
+}
+
+/// The event as the row has it: where an earlier copy was stored with other volatile parts, that copy's bytes.
+fn stored(event: &NewEvent, received_at: Timestamp, first: Option<&Existing>) -> Event {
+    let body = first.and_then(|first| first.body.clone()).filter(|body| !body.is_empty());
+    Event {
+        key: event.key.clone(),
+        event_type: event.event_type.clone(),
+        occurred_at: event.occurred_at,
+        received_at,
+        account: event.account.clone(),
+        ordering_key: event.ordering_key.clone(),
+        content_type: event.content_type.clone(),
+        headers: Arc::clone(&event.headers),
+        body: body.unwrap_or_else(|| event.body.clone()),
+        trace_context: event.trace_context.clone(),
+    }
+}
