@@ -1,1 +1,113 @@
-//! (being written)
+//! One generic loop that works a queue off, run twice: over the inbox and over the outbox.
+//!
+//! Who acts: [`run`] claims as many rows as it has hands free, so that work on a row begins when its lease does; each
+//! row is worked on in a task of its own, and its [`Job`] settles it.
+//! What holds: the database's table is the queue; a wake-up only saves waiting for the next look. When told to stop
+//! it claims no more, and returns when the last row in hand is settled.
+//! What is absent: HTTP in, metrics (what a job reports goes to the caller's `watch`).
+
+mod inbox;
+mod outbox;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::error;
+
+use crate::model::Leased;
+use crate::store::StoreError;
+
+pub use inbox::{InboxJob, Worked};
+pub use outbox::{Delivered, OutboxJob};
+
+/// What one queue needs: how to claim rows, and how to work on one and settle it.
+#[async_trait]
+pub trait Job: Send + Sync + 'static {
+    /// What is claimed.
+    type Item: Send + 'static;
+    /// What came of it, for the metrics.
+    type Report: Send + 'static;
+
+    /// `inbox` or `outbox`.
+    fn queue(&self) -> &'static str;
+
+    /// Claims up to `free` due rows.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn claim(&self, free: usize) -> Result<Vec<Leased<Self::Item>>, StoreError>;
+
+    /// Works on one row and settles it, whatever happens.
+    async fn work(&self, leased: Leased<Self::Item>) -> Self::Report;
+}
+
+/// How a queue is looked after.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Rows worked on at once.
+    pub concurrency: usize,
+    /// How often to look for due rows without being woken.
+    pub poll_interval: Duration,
+}
+
+/// Works the queue off until `stop`, then finishes what is in hand.
+pub async fn run<J: Job>(
+    job: Arc<J>,
+    settings: Settings,
+    wake: Arc<Notify>,
+    watch: impl Fn(&J::Report) + Send + Sync + 'static,
+    stop: CancellationToken,
+) {
+    let hands = Arc::new(Semaphore::new(settings.concurrency));
+    let watch = Arc::new(watch);
+    let tasks = TaskTracker::new();
+    while !stop.is_cancelled() {
+        // Whatever is committed from here on wakes the wait below, even if it comes before the wait begins.
+        let woken = wake.notified();
+        tokio::pin!(woken);
+        woken.as_mut().enable();
+        let Some(free) = free_hands(&hands, &stop).await else { break };
+        let asked = free.len();
+        let claimed = match job.claim(asked).await {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                error!(queue = job.queue(), code = error.code(), %error, "worker.claim_failed");
+                Vec::new()
+            }
+        };
+        let more_may_wait = claimed.len() == asked;
+        for (leased, hand) in claimed.into_iter().zip(free) {
+            let (job, watch) = (Arc::clone(&job), Arc::clone(&watch));
+            tasks.spawn(async move {
+                watch(&job.work(leased).await);
+                drop(hand);
+            });
+        }
+        if !more_may_wait {
+            tokio::select! {
+                () = &mut woken => {}
+                () = tokio::time::sleep(settings.poll_interval) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+    tasks.close();
+    tasks.wait().await;
+}
+
+/// All hands that are free, at least one; `None` when told to stop.
+async fn free_hands(hands: &Arc<Semaphore>, stop: &CancellationToken) -> Option<Vec<OwnedSemaphorePermit>> {
+    let first = tokio::select! {
+        hand = Arc::clone(hands).acquire_owned() => hand.ok()?,
+        () = stop.cancelled() => return None,
+    };
+    let mut free = vec![first];
+    while let Ok(hand) = Arc::clone(hands).try_acquire_owned() {
+        free.push(hand);
+    }
+    Some(free)
+}

@@ -1,0 +1,146 @@
+//! The inbox's job: one claimed event, one unit of work.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tracing::{error, info, warn};
+
+use super::Job;
+use crate::config::Queue as Settings;
+use crate::failpoint;
+use crate::model::{EventKey, Failure, Leased, Next};
+use crate::process::{Failed, HandlerRun, Processor, Work};
+use crate::retry;
+use crate::store::{Inbox, Locked, Queue, Settled, StoreError};
+
+/// Works on events of `async` endpoints.
+pub struct InboxJob {
+    inbox: Arc<dyn Inbox>,
+    queue: Arc<dyn Queue<EventKey>>,
+    processor: Arc<Processor>,
+    settings: Settings,
+    wake_dispatcher: Arc<Notify>,
+}
+
+/// What came of one claimed event.
+#[derive(Debug)]
+pub struct Worked {
+    /// The event.
+    pub key: EventKey,
+    /// The handlers that ran.
+    pub runs: Vec<HandlerRun>,
+    /// From receipt to commit, if the work is done.
+    pub lag: Option<std::time::Duration>,
+    /// Somebody else had taken the row over.
+    pub lease_lost: bool,
+}
+
+impl InboxJob {
+    /// `wake_dispatcher` is notified after each commit, for there may be messages in the outbox.
+    #[must_use]
+    pub fn new(
+        inbox: Arc<dyn Inbox>,
+        queue: Arc<dyn Queue<EventKey>>,
+        processor: Arc<Processor>,
+        settings: Settings,
+        wake_dispatcher: Arc<Notify>,
+    ) -> Self {
+        Self { inbox, queue, processor, settings, wake_dispatcher }
+    }
+
+    /// `Ok(None)`: the row is somebody else's by now.
+    async fn process(&self, leased: &Leased<EventKey>) -> Result<Option<Work>, Failed> {
+        let deadline = Instant::now() + self.settings.work_timeout;
+        let mut tx = self.inbox.begin(self.settings.work_timeout).await.map_err(store)?;
+        match tx.lock(leased).await {
+            Ok(Locked::Event(event)) => {
+                failpoint::reach("worker.working");
+                self.processor.run(tx, &event, deadline).await.map(Some)
+            }
+            Ok(Locked::Gone) => {
+                tx.rollback().await;
+                Ok(None)
+            }
+            Err(error) => {
+                tx.rollback().await;
+                Err(store(error))
+            }
+        }
+    }
+
+    /// Says when the next attempt is, or that a person must look. Returns whether the lease was lost.
+    async fn give_up(&self, leased: Leased<EventKey>, failure: &Failure) -> bool {
+        let key = leased.item.clone();
+        let next = retry::next(failure, leased.failures(), &self.settings, rand::random());
+        let attempt = leased.attempts;
+        match self.queue.fail(leased, failure, &next).await {
+            Ok(Settled::LeaseLost) => {
+                warn!(endpoint = &*key.endpoint, event_id = key.event_id, attempt, "event.lease_lost");
+                true
+            }
+            Ok(Settled::Written) => {
+                self.tell(&key, failure, &next, attempt);
+                false
+            }
+            Err(error) => {
+                // The lease runs out by itself, and the claim that takes it over counts the attempt.
+                error!(endpoint = &*key.endpoint, event_id = key.event_id, code = error.code(), %error, "event.not_settled");
+                false
+            }
+        }
+    }
+
+    fn tell(&self, key: &EventKey, failure: &Failure, next: &Next, attempt: i32) {
+        let (endpoint, event_id, code) = (&*key.endpoint, &key.event_id, &failure.code);
+        match next {
+            Next::Retry { after } => {
+                let next_in_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                info!(endpoint, event_id, code, attempt, next_in_ms, "event.retry_scheduled");
+            }
+            Next::Review { reason } => warn!(endpoint, event_id, code, attempt, reason, "event.needs_review"),
+        }
+    }
+}
+
+#[async_trait]
+impl Job for InboxJob {
+    type Item = EventKey;
+    type Report = Worked;
+
+    fn queue(&self) -> &'static str {
+        "inbox"
+    }
+
+    async fn claim(&self, free: usize) -> Result<Vec<Leased<EventKey>>, StoreError> {
+        let claimed = self.queue.claim(free.try_into().unwrap_or(u32::MAX), self.settings.lease).await?;
+        if !claimed.is_empty() {
+            failpoint::reach("worker.claimed");
+        }
+        Ok(claimed)
+    }
+
+    async fn work(&self, leased: Leased<EventKey>) -> Worked {
+        let key = leased.item.clone();
+        match self.process(&leased).await {
+            Ok(Some(work)) => {
+                self.wake_dispatcher.notify_one();
+                Worked { key, runs: work.runs, lag: Some(work.lag), lease_lost: false }
+            }
+            Ok(None) => {
+                warn!(endpoint = &*key.endpoint, event_id = key.event_id, attempt = leased.attempts, "event.lease_lost");
+                Worked { key, runs: Vec::new(), lag: None, lease_lost: true }
+            }
+            Err(Failed { failure, runs }) => {
+                let lease_lost = self.give_up(leased, &failure).await;
+                Worked { key, runs, lag: None, lease_lost }
+            }
+        }
+    }
+}
+
+fn store(error: StoreError) -> Failed {
+    error!(code = error.code(), %error, "store.failed");
+    Failed { failure: Failure { code: error.code(), retryable: true }, runs: Vec::new() }
+}
