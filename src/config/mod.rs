@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::model::Secret;
 use crate::provider::Provider;
+use crate::retry;
 
 /// The whole configuration.
 #[derive(Debug)]
@@ -127,6 +128,14 @@ pub struct Queue {
     pub poll_interval: Duration,
     /// Outbox: a message older than this needs review instead of another attempt.
     pub max_age: Option<Duration>,
+}
+
+impl Queue {
+    /// How long and how often a row of this queue is tried.
+    #[must_use]
+    pub fn policy(&self) -> retry::Policy {
+        retry::Policy { max_attempts: self.max_attempts, cap: self.backoff_cap, max_age: self.max_age }
+    }
 }
 
 /// `[retention]`

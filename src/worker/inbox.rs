@@ -1,6 +1,7 @@
 //! The inbox's job: one claimed event, one unit of work.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -32,7 +33,7 @@ pub struct Worked {
     /// The handlers that ran.
     pub runs: Vec<HandlerRun>,
     /// From receipt to commit, if the work is done.
-    pub lag: Option<std::time::Duration>,
+    pub lag: Option<Duration>,
     /// Somebody else had taken the row over.
     pub lease_lost: bool,
 }
@@ -73,7 +74,14 @@ impl InboxJob {
     /// Says when the next attempt is, or that a person must look. Returns whether the lease was lost.
     async fn give_up(&self, leased: Leased<EventKey>, failure: &Failure) -> bool {
         let key = leased.item.clone();
-        let next = retry::next(failure, leased.failures(), &self.settings, rand::random());
+        let failed = retry::Failed {
+            code: &failure.code,
+            retryable: failure.retryable,
+            failures: leased.failures().unsigned_abs(),
+            age: Duration::ZERO, // the inbox has no `max_age`
+            asked: None,
+        };
+        let next = retry::next(&self.settings.policy(), &failed, rand::random());
         let attempt = leased.attempts;
         match self.queue.fail(leased, failure, &next).await {
             Ok(Settled::LeaseLost) => {
