@@ -1,5 +1,0 @@
-//! Provider definitions.
-
-/// A compiled provider definition.
-#[derive(Debug)]
-pub struct Provider {}
