@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::model::{NewEvent, Reason, Rejection};
+use crate::model::{Headers, NewEvent, Reason, Rejection, Request};
 use crate::provider::Provider;
 use crate::verify::Verified;
 
@@ -32,4 +33,18 @@ pub fn map(
 pub fn same_event(first: &[u8], second: &[u8], provider: &Provider) -> bool {
     let _ = provider;
     first == second
+}
+
+/// The request's headers as they may be stored: those that are themselves a secret say `[removed]`.
+pub fn storable_headers(request: &Request, provider: &Provider) -> Headers {
+    let mut headers = request.headers.clone();
+    for name in provider.credential_headers() {
+        headers.replace(name, b"[removed]");
+    }
+    headers
+}
+
+/// SHA-256 of a body.
+pub fn sha256(body: &[u8]) -> [u8; 32] {
+    Sha256::digest(body).into()
 }
