@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tracing::info;
 
-use super::{EventReceipt, Fault, Receipt, Receiver};
+use super::receiver::Receiver;
+use super::{EventReceipt, Fault, Receipt};
 use crate::config::Endpoint;
 use crate::model::{NewEvent, Outcome};
 use crate::store::Insertion;

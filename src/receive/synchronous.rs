@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::{EventReceipt, Fault, Receipt, Receiver};
+use super::receiver::Receiver;
+use super::{EventReceipt, Fault, Receipt};
 use crate::clock::Timestamp;
 use crate::config::Endpoint;
 use crate::model::{Event, NewEvent, Outcome};

@@ -1,0 +1,301 @@
+//! Runs units of work.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+use tracing::{error, info, warn};
+
+use super::{HandlerRun, deliver};
+use crate::handler::{Handler, HandlerError, Outcome};
+use crate::model::{Event, Failure};
+use crate::routing::Router;
+use crate::store::{Finish, StoreError, Tx};
+
+/// A unit of work that is committed.
+#[derive(Debug)]
+pub struct Work {
+    /// `processed`, `ignored` or `flagged`, as `webhook_inbox.outcome` has it.
+    pub outcome: &'static str,
+    /// The handlers that ran.
+    pub runs: Vec<HandlerRun>,
+    /// From the first storing of the event to the commit.
+    pub lag: Duration,
+}
+
+/// A unit of work of which nothing is committed (or, after `store.commit_unknown`, nobody knows).
+#[derive(Debug)]
+pub struct Failed {
+    /// Its code, and whether another attempt can help.
+    pub failure: Failure,
+    /// The handlers that ran, the failed one last.
+    pub runs: Vec<HandlerRun>,
+}
+
+/// What one route does with an event.
+pub enum Step {
+    /// Runs a handler; what it emits goes to these destinations.
+    Handle {
+        /// Its name in logs, metrics and `outbox.route`.
+        name: Arc<str>,
+        /// The handler.
+        handler: Arc<dyn Handler>,
+        /// Where its messages go; none: they wait for the user's own relay.
+        emit: Vec<Arc<str>>,
+    },
+    /// Forwards the event as it came.
+    Forward {
+        /// Where it goes.
+        destinations: Vec<Arc<str>>,
+    },
+}
+
+/// Runs units of work.
+pub struct Processor {
+    router: Router,
+    steps: Vec<Step>,
+}
+
+impl Processor {
+    /// `steps` has one entry for each route that `router` was made from, in the same order.
+    #[must_use]
+    pub fn new(router: Router, steps: Vec<Step>) -> Self {
+        Self { router, steps }
+    }
+
+    /// Does all the work of one event in `tx`, in which its row is inserted or locked, and commits.
+    ///
+    /// # Errors
+    /// [`Failed`]: the transaction is rolled back. Only `store.commit_unknown` leaves open what happened.
+    pub async fn run(&self, mut tx: Tx, event: &Event, deadline: Instant) -> Result<Work, Failed> {
+        let started = Instant::now();
+        let mut runs = Vec::new();
+        let finish = match self.work(&mut tx, event, deadline, &mut runs).await {
+            Ok(finish) => finish,
+            Err(broken) => {
+                broken.log(event, &runs);
+                if broken.connection_is_whole {
+                    tx.rollback().await;
+                } // else dropping it closes the connection
+                return Err(Failed { failure: broken.failure, runs });
+            }
+        };
+        if let Err(error) = tx.commit().await {
+            error!(event_id = event.key.event_id, endpoint = &*event.key.endpoint, code = error.code(), %error, "event.failed");
+            return Err(Failed { failure: failure_of(&error), runs });
+        }
+        let lag = started.elapsed();
+        report(event, &finish, &runs, lag);
+        Ok(Work { outcome: finish.outcome, runs, lag })
+    }
+
+    /// Everything between BEGIN and COMMIT.
+    async fn work(
+        &self,
+        tx: &mut Tx,
+        event: &Event,
+        deadline: Instant,
+        runs: &mut Vec<HandlerRun>,
+    ) -> Result<Finish, Broken> {
+        let mut verdict = Verdict::default();
+        let mut forwards = Vec::new();
+        for step in self.steps_for(event) {
+            match step {
+                Step::Handle { name, handler, .. } => {
+                    let outcome = handle(tx, event, name, handler.as_ref(), deadline).await;
+                    runs.push(HandlerRun { handler: Arc::clone(name), outcome: word(&outcome) });
+                    verdict.add(event, name, outcome?);
+                }
+                Step::Forward { destinations } => forwards.extend(destinations),
+            }
+        }
+        if !runs.is_empty() {
+            deliver::address_emitted(tx, event, |route| self.emit_of(route)).await?;
+        }
+        deliver::forward(tx, event, &forwards).await?;
+        verdict.taken |= !forwards.is_empty();
+        let finish = verdict.finish();
+        tx.finish(&event.key, &finish).await?;
+        Ok(finish)
+    }
+
+    fn steps_for<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'a Step> {
+        self.router.matching(&event.key.endpoint, &event.event_type).filter_map(|at| self.steps.get(at))
+    }
+
+    fn emit_of(&self, route: &str) -> &[Arc<str>] {
+        self.steps
+            .iter()
+            .find_map(|step| match step {
+                Step::Handle { name, emit, .. } if &**name == route => Some(emit.as_slice()),
+                _ => None,
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// Runs one handler under its savepoint and within the time left. Its future is the only one that may be cut.
+async fn handle(
+    tx: &mut Tx,
+    event: &Event,
+    name: &Arc<str>,
+    handler: &dyn Handler,
+    deadline: Instant,
+) -> Result<Outcome, Broken> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(Broken::whole(Failure { code: "timeout".into(), retryable: true }, name));
+    }
+    tx.enter(event, name, left).await?;
+    let work = AssertUnwindSafe(handler.handle(tx, event)).catch_unwind();
+    #[expect(clippy::disallowed_methods, reason = "the connection of a cut handler is closed, never pooled")]
+    let outcome = tokio::time::timeout(left, work).await;
+    match outcome {
+        Ok(Ok(Ok(outcome))) => {
+            tx.leave().await.map_err(|error| Broken::from(error).by(name))?;
+            Ok(outcome)
+        }
+        Ok(Ok(Err(error))) => Err(Broken::handler(&error, name)),
+        Ok(Err(panic)) => Err(Broken::cut("handler.panic", name, &panic_text(panic.as_ref()))),
+        Err(_) => Err(Broken::cut("timeout", name, "the handler did not finish in the time allowed")),
+    }
+}
+
+/// What the handlers of one event said, taken together.
+#[derive(Default)]
+struct Verdict {
+    taken: bool,
+    review: Option<String>,
+}
+
+impl Verdict {
+    fn add(&mut self, event: &Event, handler: &str, outcome: Outcome) {
+        match outcome {
+            Outcome::Ignored => return,
+            Outcome::Done => {}
+            Outcome::Idempotent { key } => info!(
+                handler,
+                business_key = key,
+                event_id = event.key.event_id,
+                endpoint = &*event.key.endpoint,
+                event_type = event.event_type,
+                "handler.idempotent"
+            ),
+            Outcome::Flagged { reason } => {
+                let reason = format!("{handler}: {reason}");
+                self.review = Some(match self.review.take() {
+                    Some(before) => format!("{before}; {reason}"),
+                    None => reason,
+                });
+            }
+        }
+        self.taken = true;
+    }
+
+    fn finish(self) -> Finish {
+        let outcome = match (&self.review, self.taken) {
+            (Some(_), _) => "flagged",
+            (None, true) => "processed",
+            (None, false) => "ignored",
+        };
+        Finish { outcome, review_reason: self.review }
+    }
+}
+
+/// Why the work broke off, and whether its connection can still be used for a ROLLBACK.
+struct Broken {
+    failure: Failure,
+    handler: Option<Arc<str>>,
+    connection_is_whole: bool,
+    text: String,
+}
+
+impl Broken {
+    fn whole(failure: Failure, handler: &Arc<str>) -> Self {
+        let text = failure.code.clone();
+        Self { failure, handler: Some(Arc::clone(handler)), connection_is_whole: true, text }
+    }
+
+    fn handler(error: &HandlerError, handler: &Arc<str>) -> Self {
+        let failure = Failure { code: error.code.clone(), retryable: error.retryable };
+        Self { text: chain(error), ..Self::whole(failure, handler) }
+    }
+
+    fn cut(code: &str, handler: &Arc<str>, text: &str) -> Self {
+        let failure = Failure { code: code.into(), retryable: true };
+        Self { connection_is_whole: false, text: text.into(), ..Self::whole(failure, handler) }
+    }
+
+    fn by(self, handler: &Arc<str>) -> Self {
+        Self { handler: Some(Arc::clone(handler)), ..self }
+    }
+
+    fn log(&self, event: &Event, runs: &[HandlerRun]) {
+        warn!(
+            event_id = event.key.event_id,
+            endpoint = &*event.key.endpoint,
+            event_type = event.event_type,
+            handler = self.handler.as_deref(),
+            handlers_run = runs.len(),
+            code = self.failure.code,
+            retryable = self.failure.retryable,
+            error = self.text,
+            "event.failed"
+        );
+    }
+}
+
+impl From<StoreError> for Broken {
+    fn from(error: StoreError) -> Self {
+        Self { failure: failure_of(&error), handler: None, connection_is_whole: true, text: chain(&error) }
+    }
+}
+
+/// A failure of our own statements is never the event's fault.
+fn failure_of(error: &StoreError) -> Failure {
+    Failure { code: error.code(), retryable: true }
+}
+
+fn word(outcome: &Result<Outcome, Broken>) -> &'static str {
+    match outcome {
+        Ok(Outcome::Done | Outcome::Idempotent { .. }) => "processed",
+        Ok(Outcome::Ignored) => "ignored",
+        Ok(Outcome::Flagged { .. }) => "flagged",
+        Err(broken) if broken.failure.retryable => "failed",
+        Err(_) => "permanent",
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the handler panicked: {}", text.unwrap_or("no text"))
+}
+
+/// One line for each committed unit of work.
+fn report(event: &Event, finish: &Finish, runs: &[HandlerRun], took: Duration) {
+    let handlers = runs.iter().map(|run| &*run.handler).collect::<Vec<_>>().join(",");
+    let (event_id, endpoint, event_type) = (&event.key.event_id, &*event.key.endpoint, &event.event_type);
+    let duration_ms = took.as_secs_f64() * 1e3;
+    match finish.outcome {
+        "ignored" => info!(event_id, endpoint, event_type, handlers, duration_ms, "event.ignored"),
+        "flagged" => {
+            let reason = finish.review_reason.as_deref();
+            warn!(event_id, endpoint, event_type, handlers, duration_ms, reason, "event.flagged");
+        }
+        result => info!(event_id, endpoint, event_type, handlers, result, duration_ms, "event.processed"),
+    }
+}

@@ -1,0 +1,202 @@
+//! The receiver: from a request's bytes to the receipt.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tracing::{info, warn};
+use uuid::Uuid;
+
+use crate::clock::Clock;
+use crate::config::{Config, Endpoint, Mode};
+use crate::mapping;
+use crate::model::{NewEvent, Outcome, Reason, Rejection, Request};
+use crate::process::Processor;
+use crate::store::{Existing, Inbox, Quarantined};
+use crate::verify::{self, Decision, Keyring, Verified};
+
+use super::flights::Flights;
+use super::gather::Gatherer;
+use super::hint::Hints;
+use super::{EventReceipt, Fault, Receipt, Tally};
+
+/// Takes requests in.
+pub struct Receiver {
+    inbox: Arc<dyn Inbox>,
+    processor: Arc<Processor>,
+    clock: Arc<dyn Clock>,
+    keyrings: HashMap<Arc<str>, Keyring>,
+    hints: Hints,
+    flights: Flights,
+    gatherer: Gatherer,
+    tally: Arc<Tally>,
+    wake_worker: Arc<Notify>,
+    sync_timeout: Duration,
+}
+
+impl Receiver {
+    /// A receiver for all endpoints of `config`. `wake_worker` is notified when an event waits for a worker.
+    /// Needs a runtime: it starts the task that commits the waiting events of `async` endpoints together.
+    #[must_use]
+    pub fn new(
+        config: &Config,
+        inbox: Arc<dyn Inbox>,
+        processor: Arc<Processor>,
+        clock: Arc<dyn Clock>,
+        tally: Arc<Tally>,
+        wake_worker: Arc<Notify>,
+    ) -> Self {
+        let endpoints = config.endpoints.values();
+        Self {
+            gatherer: Gatherer::start(Arc::clone(&inbox)),
+            keyrings: endpoints.clone().map(|e| (Arc::clone(&e.name), e.keyring())).collect(),
+            hints: Hints::new(endpoints.cloned().collect()),
+            flights: Flights::default(),
+            sync_timeout: config.inbox.sync_timeout,
+            inbox,
+            processor,
+            clock,
+            tally,
+            wake_worker,
+        }
+    }
+
+    /// Takes one request in. It never fails: what went wrong stands in the receipt.
+    pub async fn receive(&self, endpoint: &Arc<Endpoint>, request: Request) -> Receipt {
+        let mut receipt = Receipt::new(Uuid::now_v7());
+        let Some(keyring) = self.keyrings.get(&endpoint.name) else {
+            return self.rejected(receipt, endpoint, None, no_such_endpoint());
+        };
+        let verified = match verify::verify(&request, &endpoint.provider, keyring, self.clock.now()) {
+            Decision::Verified(verified) => verified,
+            Decision::Handshake(reply) => {
+                info!(endpoint = &*endpoint.name, request_id = %receipt.request_id, "handshake.answered");
+                return Receipt { outcome: Outcome::Handshake, reply: Some(reply), ..receipt };
+            }
+            Decision::Rejected(rejection) => {
+                receipt.hint = self.hints.find(endpoint, &request, &rejection, self.clock.now());
+                return self.rejected(receipt, endpoint, Some(&request), rejection);
+            }
+        };
+        receipt.verified = true;
+        receipt.secret = verified.secret_position();
+        tracing::debug!(endpoint = &*endpoint.name, request_id = %receipt.request_id, secret = receipt.secret, "webhook.verified");
+        match mapping::map(&verified, &endpoint.provider, &endpoint.name, &endpoint.expect, receipt.request_id) {
+            Ok(events) => self.accept(receipt, endpoint, events).await,
+            Err(rejection) => self.unusable(receipt, endpoint, &verified, rejection).await,
+        }
+    }
+
+    async fn accept(&self, receipt: Receipt, endpoint: &Arc<Endpoint>, events: Vec<NewEvent>) -> Receipt {
+        let receipt = match endpoint.mode {
+            Mode::Sync => self.accept_and_process(receipt, endpoint, events).await,
+            Mode::Async => self.accept_for_worker(receipt, endpoint, events).await,
+        };
+        let duplicates = receipt.events.iter().filter(|e| e.outcome == Outcome::Duplicate).count();
+        self.tally.add(&endpoint.name, receipt.events.len(), duplicates);
+        receipt
+    }
+
+    /// Not genuine: nothing is stored.
+    fn rejected(
+        &self,
+        receipt: Receipt,
+        endpoint: &Endpoint,
+        request: Option<&Request>,
+        rejection: Rejection,
+    ) -> Receipt {
+        warn!(
+            endpoint = &*endpoint.name,
+            request_id = %receipt.request_id,
+            reason = rejection.reason.as_str(),
+            detail = &*rejection.detail,
+            hint = receipt.hint,
+            bytes = request.map(|r| r.body.len()),
+            "webhook.rejected"
+        );
+        Receipt { outcome: Outcome::Rejected, rejection: Some(rejection), ..receipt }
+    }
+
+    /// Genuine, but no event can be made of it: kept where an operator finds it, if it would vanish otherwise.
+    async fn unusable(
+        &self,
+        receipt: Receipt,
+        endpoint: &Endpoint,
+        verified: &Verified,
+        rejection: Rejection,
+    ) -> Receipt {
+        let request = verified.request();
+        if rejection.reason.must_be_kept() {
+            let kept = Quarantined {
+                provider: endpoint.provider.id().into(),
+                endpoint: Arc::clone(&endpoint.name),
+                reason: rejection.reason.as_str(),
+                hint: rejection.detail.to_string(),
+                event_id: None,
+                headers: Arc::new(mapping::storable_headers(request, &endpoint.provider)),
+                body: request.body.clone(),
+                body_sha256: mapping::sha256(&request.body),
+                verified: true,
+                request_id: receipt.request_id,
+            };
+            if let Err(error) = self.inbox.quarantine(&kept).await {
+                return receipt.faulty(Fault::Busy { code: error.code() });
+            }
+        }
+        self.rejected(receipt, endpoint, Some(request), rejection)
+    }
+
+    /// Whether the row that was there holds another body than this event.
+    fn is_conflict(endpoint: &Endpoint, event: &NewEvent, existing: &Existing) -> bool {
+        match &existing.body {
+            Some(first) if existing.body_sha256 != event.body_sha256 => {
+                !first.is_empty() && !mapping::same_event(first, &event.body, &endpoint.provider)
+            }
+            _ => false,
+        }
+    }
+
+    /// The first body stays; the second one is kept for an operator and answered as a success.
+    async fn conflict(&self, endpoint: &Endpoint, event: &NewEvent, first: &Existing) -> Result<EventReceipt, Fault> {
+        warn!(
+            endpoint = &*endpoint.name,
+            event_id = event.key.event_id,
+            event_type = event.event_type,
+            first_received_at = %first.received_at.to_rfc3339(),
+            "event.conflict"
+        );
+        let kept = Quarantined {
+            provider: Arc::clone(&event.key.provider),
+            endpoint: Arc::clone(&event.key.endpoint),
+            reason: "conflict",
+            hint: "the same event id came before with another body; the first one is kept".into(),
+            event_id: Some(event.key.event_id.clone()),
+            headers: Arc::clone(&event.headers),
+            body: event.body.clone(),
+            body_sha256: event.body_sha256,
+            verified: true,
+            request_id: event.request_id,
+        };
+        match self.inbox.quarantine(&kept).await {
+            Ok(()) => Ok(EventReceipt::known(event, Outcome::Conflict, first.received_at)),
+            Err(error) => Err(Fault::Busy { code: error.code() }),
+        }
+    }
+
+    fn duplicate(endpoint: &Endpoint, event: &NewEvent, first: &Existing) -> EventReceipt {
+        info!(
+            endpoint = &*endpoint.name,
+            event_id = event.key.event_id,
+            event_type = event.event_type,
+            duplicate = true,
+            first_received_at = %first.received_at.to_rfc3339(),
+            "event.duplicate"
+        );
+        EventReceipt::known(event, Outcome::Duplicate, first.received_at)
+    }
+}
+
+fn no_such_endpoint() -> Rejection {
+    Rejection::new(Reason::Precondition, "the endpoint is not part of the running configuration")
+}
