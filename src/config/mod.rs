@@ -308,3 +308,13 @@ pub enum DestinationKind {
         allow_private: bool,
     },
 }
+
+impl crate::routing::Rule for Route {
+    fn endpoints(&self) -> &[Arc<str>] {
+        &self.endpoints
+    }
+
+    fn types(&self) -> &[String] {
+        &self.types
+    }
+}
