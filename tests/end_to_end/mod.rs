@@ -1,1 +1,3 @@
+//! The whole gateway from outside: real processes, real HTTP, real databases.
 
+mod interop;

@@ -1,1 +1,10 @@
-//! What the tests stand on.
+//! What the tests stand on: the gateway in processes of its own, its neighbours on both sides, and a clock's patience.
+
+pub mod destination;
+pub mod gateway;
+pub mod http;
+pub mod interop;
+pub mod metrics;
+pub mod process;
+pub mod stripe;
+pub mod wait;

@@ -1,0 +1,134 @@
+//! A destination that writes down what it gets and answers what it is told.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+use super::wait;
+
+/// One request that arrived.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// The path with its query.
+    pub path: String,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The body, byte for byte.
+    pub body: Bytes,
+}
+
+impl Delivery {
+    /// A header as text, or nothing.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or("")
+    }
+}
+
+/// How one request is answered.
+#[derive(Clone, Debug)]
+pub enum Behaviour {
+    /// This status, with these headers.
+    Answer(u16, Vec<(&'static str, String)>),
+    /// The status 200, but only when [`Destination::release`] is called.
+    Hold,
+}
+
+/// A server on a free port of this machine. It ends with its runtime.
+#[derive(Clone)]
+pub struct Destination {
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    deliveries: Mutex<Vec<Delivery>>,
+    script: Mutex<VecDeque<Behaviour>>,
+    release: Notify,
+}
+
+impl Destination {
+    /// Starts one that answers 200 to everything.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind a free port");
+        let address = listener.local_addr().expect("bound");
+        let state = Arc::<State>::default();
+        tokio::spawn(accept(listener, Arc::clone(&state)));
+        Self { address, state }
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("http://{}/hooks", self.address)
+    }
+
+    /// The next requests are answered by this script, one step each; after it, 200 again.
+    pub fn script(&self, steps: impl IntoIterator<Item = Behaviour>) {
+        lock(&self.state.script).extend(steps);
+    }
+
+    /// Lets one held request, present or future, go on.
+    pub fn release(&self) {
+        self.state.release.notify_one();
+    }
+
+    /// What has arrived until now.
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        lock(&self.state.deliveries).clone()
+    }
+
+    /// Waits until at least `count` requests have arrived.
+    pub async fn wait_for(&self, count: usize) -> Vec<Delivery> {
+        wait::until(&format!("{count} deliveries"), async || {
+            let deliveries = self.deliveries();
+            (deliveries.len() >= count).then_some(deliveries)
+        })
+        .await
+    }
+}
+
+async fn accept(listener: TcpListener, state: Arc<State>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let state = Arc::clone(&state);
+        let service = service_fn(move |request| answer(Arc::clone(&state), request));
+        tokio::spawn(async move {
+            let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (head, body) = request.into_parts();
+    // A sender that dies half-way has delivered nothing.
+    let Ok(body) = body.collect().await else { return Ok(Response::new(Full::default())) };
+    let path = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
+    lock(&state.deliveries).push(Delivery { path, headers: head.headers, body: body.to_bytes() });
+    let step = lock(&state.script).pop_front();
+    let mut response = Response::new(Full::default());
+    match step {
+        None => {}
+        Some(Behaviour::Hold) => state.release.notified().await,
+        Some(Behaviour::Answer(status, headers)) => {
+            *response.status_mut() = StatusCode::from_u16(status).expect("a status");
+            for (name, value) in headers {
+                response.headers_mut().insert(name, value.parse().expect("a header value"));
+            }
+        }
+    }
+    Ok(response)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
