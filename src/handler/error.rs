@@ -3,9 +3,12 @@
 use std::error::Error;
 use std::fmt;
 
+use sqlx::error::DatabaseError;
+use sqlx::sqlite::SqliteError;
+
 use crate::store::StoreError;
 
-type Source = Box<dyn Error + Send + Sync>;
+type Cause = Box<dyn Error + Send + Sync>;
 
 /// A handler's failure. Nothing of the event is kept.
 ///
@@ -24,16 +27,14 @@ pub struct HandlerError {
     pub retryable: bool,
     /// For the log: what and where, without values of the payload.
     detail: Option<String>,
-    /// The cause. Its text may hold values (PostgreSQL's "Key (email)=(…)"), so it is for the handler's own author
-    /// and stays out of logs.
-    source: Option<Source>,
+    cause: Option<Cause>,
 }
 
 impl HandlerError {
     /// A failure that no further attempt can heal. `detail` goes to the log: no values of the payload.
     #[must_use]
     pub fn permanent(code: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { code: code.into(), retryable: false, detail: Some(detail.into()), source: None }
+        Self { code: code.into(), retryable: false, detail: Some(detail.into()), cause: None }
     }
 
     /// A failure that another attempt may heal. `detail` goes to the log: no values of the payload.
@@ -44,42 +45,64 @@ impl HandlerError {
 
     /// The same failure, with its cause.
     #[must_use]
-    pub fn caused_by(self, source: impl Into<Source>) -> Self {
-        Self { source: Some(source.into()), ..self }
+    pub fn caused_by(self, cause: impl Into<Cause>) -> Self {
+        Self { cause: Some(cause.into()), ..self }
     }
 
-    /// The same failure, with the place where it happened for the log.
+    /// The cause. Its text may hold values of the payload.
     #[must_use]
-    pub(super) fn at(self, place: impl Into<String>) -> Self {
-        Self { detail: Some(place.into()), ..self }
+    pub fn cause(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
+    }
+
+    /// The same failure, with the place where it happened put before its detail.
+    #[must_use]
+    pub(super) fn at(self, place: &str) -> Self {
+        let detail = match self.detail {
+            Some(detail) => format!("{place}: {detail}"),
+            None => place.into(),
+        };
+        Self { detail: Some(detail), ..self }
     }
 }
 
 impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
-        let code = match &error {
-            StoreError::Sql { code: Some(code), .. } => format!("handler.sql.{code}"),
-            StoreError::Sql { code: None, .. } => "handler.sql".into(),
-            other => other.code(),
+        let StoreError::Sql { code, source } = error else {
+            return Self { code: error.code(), retryable: true, detail: None, cause: Some(error.into()) };
         };
-        Self { code, retryable: true, detail: None, source: Some(error.into()) }
+        let of_source = Self::from(source);
+        Self { code: code.map_or(of_source.code, |code| format!("handler.sql.{code}")), ..of_source }
     }
 }
 
 impl From<sqlx::Error> for HandlerError {
     fn from(error: sqlx::Error) -> Self {
-        let code = match &error {
-            sqlx::Error::Database(refusal) => match refusal.code() {
-                Some(code) => format!("handler.sql.{code}"),
-                None => "handler.sql".into(),
-            },
-            sqlx::Error::RowNotFound => "handler.sql.row_not_found".into(),
-            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => "handler.sql.decode".into(),
-            sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => "handler.sql.connection".into(),
+        let refusal = error.as_database_error();
+        let code = match (&error, refusal.and_then(DatabaseError::code)) {
+            (_, Some(code)) => format!("handler.sql.{code}"),
+            (sqlx::Error::RowNotFound, _) => "handler.sql.row_not_found".into(),
+            (sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_), _) => "handler.sql.decode".into(),
+            (sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_), _) => {
+                "handler.sql.connection".into()
+            }
             _ => "handler.sql".into(),
         };
-        Self { code, retryable: true, detail: None, source: Some(error.into()) }
+        let detail = refusal.and_then(text_without_values);
+        Self { code, retryable: true, detail, cause: Some(error.into()) }
     }
+}
+
+/// What may be said of a refusal in a log: names of the schema, never data. PostgreSQL's messages quote values
+/// (`invalid input syntax for type integer: "…"`) but in class 42, where the statement itself is at fault. SQLite's
+/// quote none, but a trigger's `RAISE` (1811) says what it likes.
+fn text_without_values(refusal: &dyn DatabaseError) -> Option<String> {
+    let code = refusal.code()?;
+    let is_sqlite = refusal.try_downcast_ref::<SqliteError>().is_some();
+    if (is_sqlite && code != "1811") || (!is_sqlite && code.starts_with("42")) {
+        return Some(refusal.message().into());
+    }
+    refusal.constraint().map(|constraint| format!("constraint {constraint}"))
 }
 
 /// A body that is not the JSON a handler expects stays so: permanent.
@@ -98,7 +121,7 @@ impl fmt::Display for HandlerError {
     }
 }
 
-/// Like the display: the cause, whose text may hold values, is not printed by accident.
+/// Like the display: what may hold values is not printed by accident.
 impl fmt::Debug for HandlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HandlerError")
@@ -109,8 +132,6 @@ impl fmt::Debug for HandlerError {
     }
 }
 
-impl Error for HandlerError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
-    }
-}
+/// There is no `source` on purpose: who logs an error logs its chain, and the cause may hold values. See
+/// [`HandlerError::cause`].
+impl Error for HandlerError {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::TypeGlob;
 
-/// What the router must know of a route. The config's routes are rules; so is anything that is made from them.
+/// What the router must know of a route.
 pub trait Rule {
     /// The endpoints it is for.
     fn endpoints(&self) -> &[Arc<str>];
@@ -13,24 +13,24 @@ pub trait Rule {
     fn types(&self) -> &[String];
 }
 
-/// All routes, by endpoint.
+/// The patterns of all routes, by endpoint.
 #[derive(Debug)]
-pub struct Router<R> {
-    routes: Vec<R>,
+pub struct Router {
     by_endpoint: HashMap<Arc<str>, Vec<Entry>>,
 }
 
 /// One route of one endpoint.
 #[derive(Debug)]
 struct Entry {
+    /// Its position in the list that the router was made from.
     route: usize,
     types: Arc<[TypeGlob]>,
 }
 
-impl<R: Rule + Clone> Router<R> {
-    /// Compiles the routes, which keep their order.
+impl Router {
+    /// Compiles the patterns of `routes`.
     #[must_use]
-    pub fn new(routes: &[R]) -> Self {
+    pub fn new<R: Rule>(routes: &[R]) -> Self {
         let mut by_endpoint: HashMap<Arc<str>, Vec<Entry>> = HashMap::new();
         for (route, rule) in routes.iter().enumerate() {
             let types: Arc<[TypeGlob]> = rule.types().iter().map(|pattern| TypeGlob::new(pattern)).collect();
@@ -42,18 +42,17 @@ impl<R: Rule + Clone> Router<R> {
                 }
             }
         }
-        Self { routes: routes.to_vec(), by_endpoint }
+        Self { by_endpoint }
     }
-}
 
-impl<R> Router<R> {
-    /// The routes that want an event of this type at this endpoint, in the order of the config.
-    pub fn routes<'a>(&'a self, endpoint: &str, event_type: &'a str) -> impl Iterator<Item = &'a R> + use<'a, R> {
+    /// The positions, in the list that the router was made from, of the routes that want an event of this type at
+    /// this endpoint; in order, each once.
+    pub fn matching(&self, endpoint: &str, event_type: &str) -> impl Iterator<Item = usize> {
         self.by_endpoint
             .get(endpoint)
             .into_iter()
             .flatten()
             .filter(move |entry| entry.types.iter().any(|glob| glob.matches(event_type)))
-            .filter_map(|entry| self.routes.get(entry.route))
+            .map(|entry| entry.route)
     }
 }
