@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::model::Secret;
 use crate::provider::Provider;
 use crate::retry;
+use crate::verify::Keyring;
 
 /// The whole configuration.
 #[derive(Debug)]
@@ -172,12 +173,14 @@ pub enum LogFormat {
 pub struct Endpoint {
     /// Its name: part of the inbox key.
     pub name: Arc<str>,
-    /// How the provider signs, names events and wants to be answered.
+    /// How the provider signs, names events and wants to be answered; configured with `settings`.
     pub provider: Arc<Provider>,
     /// All of its paths; they are one endpoint.
     pub paths: Vec<String>,
     /// Its signing secrets in the order of the config; positions start at 1.
     pub secrets: Vec<SigningSecret>,
+    /// The same, prepared for verification.
+    pub keyring: Keyring,
     /// The definition's own constants (webhook id, client id, public URL…).
     pub settings: BTreeMap<String, String>,
     /// When the reply is sent.

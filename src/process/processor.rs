@@ -221,7 +221,7 @@ impl Broken {
 
     fn handler(error: &HandlerError, handler: &Arc<str>) -> Self {
         let failure = Failure { code: error.code.clone(), retryable: error.retryable };
-        Self { text: chain(error), ..Self::whole(failure, handler) }
+        Self { text: error.to_string(), ..Self::whole(failure, handler) }
     }
 
     fn cut(code: &str, handler: &Arc<str>, text: &str) -> Self {
@@ -250,7 +250,7 @@ impl Broken {
 
 impl From<StoreError> for Broken {
     fn from(error: StoreError) -> Self {
-        Self { failure: failure_of(&error), handler: None, connection_is_whole: true, text: chain(&error) }
+        Self { failure: failure_of(&error), handler: None, connection_is_whole: true, text: error.to_string() }
     }
 }
 
@@ -267,17 +267,6 @@ fn word(outcome: &Result<Outcome, Broken>) -> &'static str {
         Err(broken) if broken.failure.retryable => "failed",
         Err(_) => "permanent",
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        source = inner.source();
-    }
-    text
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

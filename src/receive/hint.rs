@@ -48,7 +48,7 @@ impl Hints {
             if keys > MAX_KEYS {
                 return None;
             }
-            if verify::fits(request, &endpoint.provider, &other.keyring(), now) {
+            if verify::fits(request, &endpoint.provider, &other.keyring, now) {
                 return Some(format!("signed with the secret of endpoint `{}`", other.name));
             }
         }

@@ -1,6 +1,5 @@
 //! The receiver: from a request's bytes to the receipt.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +10,10 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::config::{Config, Endpoint, Mode};
 use crate::mapping;
-use crate::model::{NewEvent, Outcome, Reason, Rejection, Request};
+use crate::model::{NewEvent, Outcome, Rejection, Request};
 use crate::process::Processor;
 use crate::store::{Existing, Inbox, Quarantined};
-use crate::verify::{self, Decision, Keyring, Verified};
+use crate::verify::{self, Decision, Verified};
 
 use super::flights::Flights;
 use super::gather::Gatherer;
@@ -26,7 +25,6 @@ pub struct Receiver {
     inbox: Arc<dyn Inbox>,
     processor: Arc<Processor>,
     clock: Arc<dyn Clock>,
-    keyrings: HashMap<Arc<str>, Keyring>,
     hints: Hints,
     flights: Flights,
     gatherer: Gatherer,
@@ -47,11 +45,9 @@ impl Receiver {
         tally: Arc<Tally>,
         wake_worker: Arc<Notify>,
     ) -> Self {
-        let endpoints = config.endpoints.values();
         Self {
             gatherer: Gatherer::start(Arc::clone(&inbox)),
-            keyrings: endpoints.clone().map(|e| (Arc::clone(&e.name), e.keyring())).collect(),
-            hints: Hints::new(endpoints.cloned().collect()),
+            hints: Hints::new(config.endpoints.values().cloned().collect()),
             flights: Flights::default(),
             sync_timeout: config.inbox.sync_timeout,
             inbox,
@@ -65,18 +61,16 @@ impl Receiver {
     /// Takes one request in. It never fails: what went wrong stands in the receipt.
     pub async fn receive(&self, endpoint: &Arc<Endpoint>, request: Request) -> Receipt {
         let mut receipt = Receipt::new(Uuid::now_v7());
-        let Some(keyring) = self.keyrings.get(&endpoint.name) else {
-            return self.rejected(receipt, endpoint, None, no_such_endpoint());
-        };
-        let verified = match verify::verify(&request, &endpoint.provider, keyring, self.clock.now()) {
+        let now = self.clock.now();
+        let verified = match verify::verify(&request, &endpoint.provider, &endpoint.keyring, now) {
             Decision::Verified(verified) => verified,
-            Decision::Handshake(reply) => {
-                info!(endpoint = &*endpoint.name, request_id = %receipt.request_id, "handshake.answered");
-                return Receipt { outcome: Outcome::Handshake, reply: Some(reply), ..receipt };
+            Decision::Handshake { reply, verified } => {
+                info!(endpoint = &*endpoint.name, request_id = %receipt.request_id, verified, "handshake.answered");
+                return Receipt { outcome: Outcome::Handshake, verified, reply: Some(reply), ..receipt };
             }
             Decision::Rejected(rejection) => {
-                receipt.hint = self.hints.find(endpoint, &request, &rejection, self.clock.now());
-                return self.rejected(receipt, endpoint, Some(&request), rejection);
+                receipt.hint = self.hints.find(endpoint, &request, &rejection, now);
+                return Self::rejected(receipt, endpoint, &request, rejection);
             }
         };
         receipt.verified = true;
@@ -99,20 +93,14 @@ impl Receiver {
     }
 
     /// Not genuine: nothing is stored.
-    fn rejected(
-        &self,
-        receipt: Receipt,
-        endpoint: &Endpoint,
-        request: Option<&Request>,
-        rejection: Rejection,
-    ) -> Receipt {
+    fn rejected(receipt: Receipt, endpoint: &Endpoint, request: &Request, rejection: Rejection) -> Receipt {
         warn!(
             endpoint = &*endpoint.name,
             request_id = %receipt.request_id,
             reason = rejection.reason.as_str(),
             detail = &*rejection.detail,
             hint = receipt.hint,
-            bytes = request.map(|r| r.body.len()),
+            bytes = request.body.len(),
             "webhook.rejected"
         );
         Receipt { outcome: Outcome::Rejected, rejection: Some(rejection), ..receipt }
@@ -129,7 +117,7 @@ impl Receiver {
         let request = verified.request();
         if rejection.reason.must_be_kept() {
             let kept = Quarantined {
-                provider: endpoint.provider.id().into(),
+                provider: Arc::clone(endpoint.provider.id()),
                 endpoint: Arc::clone(&endpoint.name),
                 reason: rejection.reason.as_str(),
                 hint: rejection.detail.to_string(),
@@ -144,7 +132,7 @@ impl Receiver {
                 return receipt.faulty(Fault::Busy { code: error.code() });
             }
         }
-        self.rejected(receipt, endpoint, Some(request), rejection)
+        Self::rejected(receipt, endpoint, request, rejection)
     }
 
     /// Whether the row that was there holds another body than this event.
@@ -195,8 +183,4 @@ impl Receiver {
         );
         EventReceipt::known(event, Outcome::Duplicate, first.received_at)
     }
-}
-
-fn no_such_endpoint() -> Rejection {
-    Rejection::new(Reason::Precondition, "the endpoint is not part of the running configuration")
 }
