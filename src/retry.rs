@@ -46,13 +46,18 @@ pub fn next(policy: &Policy, failed: &Failed<'_>, chance: f64) -> Next {
         return Next::Review { reason: format!("permanent failure: {code}") };
     }
     if failures >= policy.max_attempts {
-        return Next::Review { reason: format!("{failures} of {} attempts failed, last: {code}", policy.max_attempts) };
+        return Next::Review {
+            reason: format!("{failures} of {} attempts failed, last: {code}", policy.max_attempts),
+        };
     }
     let own = backoff(failures, policy.cap, chance);
     let after = asked.map_or(own, |asked| own.max(spread(asked, chance))).min(policy.cap);
     match policy.max_age {
         Some(max_age) if age.saturating_add(after) > max_age => Next::Review {
-            reason: format!("older than {} at the next attempt, last: {code}", humantime::format_duration(max_age)),
+            reason: format!(
+                "older than {} at the next attempt, last: {code}",
+                humantime::format_duration(max_age)
+            ),
         },
         _ => Next::Retry { after },
     }

@@ -108,7 +108,8 @@ fn text_without_values(refusal: &dyn DatabaseError) -> Option<String> {
 /// A body that is not the JSON a handler expects stays so: permanent.
 impl From<serde_json::Error> for HandlerError {
     fn from(error: serde_json::Error) -> Self {
-        Self::permanent("handler.payload", "the body is not the JSON that this handler expects").caused_by(error)
+        Self::permanent("handler.payload", "the body is not the JSON that this handler expects")
+            .caused_by(error)
     }
 }
 

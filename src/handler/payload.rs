@@ -85,7 +85,10 @@ impl<'a> Payload<'a> {
 
 fn missing(pointer: &str, what: &str) -> HandlerError {
     let name = pointer.rsplit('/').next().unwrap_or(pointer);
-    HandlerError::permanent(format!("handler.payload.{name}"), format!("the payload has not {what} at {pointer}"))
+    HandlerError::permanent(
+        format!("handler.payload.{name}"),
+        format!("the payload has not {what} at {pointer}"),
+    )
 }
 
 /// The member or element called `name`.

@@ -7,14 +7,11 @@
 //! gives its connection back to the pool.
 //! What is absent: HTTP, leases, retries.
 
-#[cfg(any())]
 mod deliver;
-#[cfg(any())]
 mod processor;
 
 use std::sync::Arc;
 
-#[cfg(any())]
 pub use processor::{Failed, Processor, Step, Work};
 
 /// How one handler's run ended, for metrics and logs.
@@ -25,4 +22,3 @@ pub struct HandlerRun {
     /// `processed`, `ignored`, `flagged`, `failed` or `permanent`.
     pub outcome: &'static str,
 }
-

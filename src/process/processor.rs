@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use super::{HandlerRun, deliver};
+use crate::failpoint;
 use crate::handler::{Handler, HandlerError, Outcome};
 use crate::model::{Event, Failure};
 use crate::routing::Router;
@@ -83,6 +84,7 @@ impl Processor {
                 return Err(Failed { failure: broken.failure, runs });
             }
         };
+        failpoint::reach("process.before_commit");
         if let Err(error) = tx.commit().await {
             error!(event_id = event.key.event_id, endpoint = &*event.key.endpoint, code = error.code(), %error, "event.failed");
             return Err(Failed { failure: failure_of(&error), runs });
@@ -250,7 +252,12 @@ impl Broken {
 
 impl From<StoreError> for Broken {
     fn from(error: StoreError) -> Self {
-        Self { failure: failure_of(&error), handler: None, connection_is_whole: true, text: error.to_string() }
+        Self {
+            failure: failure_of(&error),
+            handler: None,
+            connection_is_whole: true,
+            text: error.to_string(),
+        }
     }
 }
 
@@ -270,7 +277,8 @@ fn word(outcome: &Result<Outcome, Broken>) -> &'static str {
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("the handler panicked: {}", text.unwrap_or("no text"))
 }
 

@@ -40,9 +40,10 @@ impl Hints {
             return None;
         }
         let mut keys = 0;
-        let others = self.endpoints.iter().filter(|other| {
-            other.name != endpoint.name && other.provider.id() == endpoint.provider.id()
-        });
+        let others = self
+            .endpoints
+            .iter()
+            .filter(|other| other.name != endpoint.name && other.provider.id() == endpoint.provider.id());
         for other in others {
             keys += other.secrets.len();
             if keys > MAX_KEYS {
@@ -57,7 +58,9 @@ impl Hints {
 
     fn may_search(&self, endpoint: &Endpoint, now: Timestamp) -> bool {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = last.get(&endpoint.name).is_none_or(|at| (now - *at).to_std().map_or(true, |since| since >= PAUSE));
+        let due = last
+            .get(&endpoint.name)
+            .is_none_or(|at| (now - *at).to_std().map_or(true, |since| since >= PAUSE));
         if due {
             last.insert(Arc::clone(&endpoint.name), now);
         }

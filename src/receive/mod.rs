@@ -5,22 +5,15 @@
 //! in hand it opens no connection, parses no body and logs none of it. It answers with success only after a commit.
 //! What is absent: HTTP statuses and bodies, metrics, workers.
 
-#[cfg(any())]
 mod asynchronous;
-#[cfg(any())]
 mod flights;
-#[cfg(any())]
 mod gather;
-#[cfg(any())]
 mod hint;
 mod receipt;
-#[cfg(any())]
 mod receiver;
-#[cfg(any())]
 mod synchronous;
 mod tally;
 
 pub use receipt::{EventReceipt, Fault, Receipt};
-#[cfg(any())]
 pub use receiver::Receiver;
 pub use tally::Tally;

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::config::{Config, Endpoint, Mode};
+use crate::failpoint;
 use crate::mapping;
 use crate::model::{NewEvent, Outcome, Rejection, Request};
 use crate::process::Processor;
@@ -22,15 +23,15 @@ use super::{EventReceipt, Fault, Receipt, Tally};
 
 /// Takes requests in.
 pub struct Receiver {
-    inbox: Arc<dyn Inbox>,
-    processor: Arc<Processor>,
-    clock: Arc<dyn Clock>,
-    hints: Hints,
-    flights: Flights,
-    gatherer: Gatherer,
-    tally: Arc<Tally>,
-    wake_worker: Arc<Notify>,
-    sync_timeout: Duration,
+    pub(super) inbox: Arc<dyn Inbox>,
+    pub(super) processor: Arc<Processor>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) hints: Hints,
+    pub(super) flights: Flights,
+    pub(super) gatherer: Gatherer,
+    pub(super) tally: Arc<Tally>,
+    pub(super) wake_worker: Arc<Notify>,
+    pub(super) sync_timeout: Duration,
 }
 
 impl Receiver {
@@ -76,7 +77,13 @@ impl Receiver {
         receipt.verified = true;
         receipt.secret = verified.secret_position();
         tracing::debug!(endpoint = &*endpoint.name, request_id = %receipt.request_id, secret = receipt.secret, "webhook.verified");
-        match mapping::map(&verified, &endpoint.provider, &endpoint.name, &endpoint.expect, receipt.request_id) {
+        match mapping::map(
+            &verified,
+            &endpoint.provider,
+            &endpoint.name,
+            &endpoint.expect,
+            receipt.request_id,
+        ) {
             Ok(events) => self.accept(receipt, endpoint, events).await,
             Err(rejection) => self.unusable(receipt, endpoint, &verified, rejection).await,
         }
@@ -87,6 +94,7 @@ impl Receiver {
             Mode::Sync => self.accept_and_process(receipt, endpoint, events).await,
             Mode::Async => self.accept_for_worker(receipt, endpoint, events).await,
         };
+        failpoint::reach("receive.before_reply");
         let duplicates = receipt.events.iter().filter(|e| e.outcome == Outcome::Duplicate).count();
         self.tally.add(&endpoint.name, receipt.events.len(), duplicates);
         receipt
@@ -136,7 +144,7 @@ impl Receiver {
     }
 
     /// Whether the row that was there holds another body than this event.
-    fn is_conflict(endpoint: &Endpoint, event: &NewEvent, existing: &Existing) -> bool {
+    pub(super) fn is_conflict(endpoint: &Endpoint, event: &NewEvent, existing: &Existing) -> bool {
         match &existing.body {
             Some(first) if existing.body_sha256 != event.body_sha256 => {
                 !first.is_empty() && !mapping::same_event(first, &event.body, &endpoint.provider)
@@ -146,7 +154,12 @@ impl Receiver {
     }
 
     /// The first body stays; the second one is kept for an operator and answered as a success.
-    async fn conflict(&self, endpoint: &Endpoint, event: &NewEvent, first: &Existing) -> Result<EventReceipt, Fault> {
+    pub(super) async fn conflict(
+        &self,
+        endpoint: &Endpoint,
+        event: &NewEvent,
+        first: &Existing,
+    ) -> Result<EventReceipt, Fault> {
         warn!(
             endpoint = &*endpoint.name,
             event_id = event.key.event_id,
@@ -172,7 +185,7 @@ impl Receiver {
         }
     }
 
-    fn duplicate(endpoint: &Endpoint, event: &NewEvent, first: &Existing) -> EventReceipt {
+    pub(super) fn duplicate(endpoint: &Endpoint, event: &NewEvent, first: &Existing) -> EventReceipt {
         info!(
             endpoint = &*endpoint.name,
             event_id = event.key.event_id,

@@ -9,6 +9,7 @@ use super::receiver::Receiver;
 use super::{EventReceipt, Fault, Receipt};
 use crate::clock::Timestamp;
 use crate::config::Endpoint;
+use crate::failpoint;
 use crate::model::{Event, NewEvent, Outcome};
 use crate::process::Failed;
 use crate::store::{Existing, Insertion, RowState, StoreError, Tx};
@@ -48,7 +49,12 @@ impl Receiver {
         provider.map_or(self.sync_timeout, |d| d.min(self.sync_timeout))
     }
 
-    async fn one(&self, endpoint: &Endpoint, event: &NewEvent, deadline: Instant) -> Result<EventReceipt, Broken> {
+    async fn one(
+        &self,
+        endpoint: &Endpoint,
+        event: &NewEvent,
+        deadline: Instant,
+    ) -> Result<EventReceipt, Broken> {
         // Copies of one event queue here, where they hold no connection that other events need.
         let Some(_flight) = self.flights.join(&event.key, deadline).await else {
             return Err(busy("copy_at_work"));
@@ -60,7 +66,10 @@ impl Receiver {
             }
             let mut tx = self.inbox.begin(left).await.map_err(store)?;
             let existing = match tx.insert(event).await {
-                Ok(Insertion::Inserted { received_at }) => return self.work(tx, event, received_at, None, deadline).await,
+                Ok(Insertion::Inserted { received_at }) => {
+                    failpoint::reach("process.after_insert");
+                    return self.work(tx, event, received_at, None, deadline).await;
+                }
                 Ok(Insertion::Existing(existing)) => existing,
                 Err(error) => {
                     tx.rollback().await;
@@ -123,7 +132,11 @@ fn store(error: StoreError) -> Broken {
 
 /// Our own trouble and lack of time are answered 503, a handler's failure 500.
 fn fault(code: String) -> Fault {
-    if code == "timeout" || code.starts_with("store.") { Fault::Busy { code } } else { Fault::Handler { code } }
+    if code == "timeout" || code.starts_with("store.") {
+        Fault::Busy { code }
+    } else {
+        Fault::Handler { code }
+    }
 }
 
 /// The event as the row has it: where an earlier copy was stored with other volatile parts, that copy's bytes.

@@ -131,7 +131,12 @@ impl Tx {
 
     /// Before a handler: opens a savepoint, and bounds the handler's statements by `limit`. Rows that it inserts into
     /// `outbox` will carry `event`'s key and `route`.
-    pub(crate) async fn enter(&mut self, event: &Event, route: &str, limit: Duration) -> Result<(), StoreError> {
+    pub(crate) async fn enter(
+        &mut self,
+        event: &Event,
+        route: &str,
+        limit: Duration,
+    ) -> Result<(), StoreError> {
         let _ = (event, route, limit);
         todo!()
     }

@@ -21,7 +21,8 @@ impl Keyring {
         secrets: impl IntoIterator<Item = (Secret, Option<Timestamp>)>,
     ) -> Result<Self, SettingsError> {
         let _ = provider;
-        let keys = secrets.into_iter().enumerate().map(|(at, (secret, until))| (at + 1, secret, until)).collect();
+        let keys =
+            secrets.into_iter().enumerate().map(|(at, (secret, until))| (at + 1, secret, until)).collect();
         Ok(Self { keys })
     }
 }

@@ -137,7 +137,12 @@ impl Job for InboxJob {
                 Worked { key, runs: work.runs, lag: Some(work.lag), lease_lost: false }
             }
             Ok(None) => {
-                warn!(endpoint = &*key.endpoint, event_id = key.event_id, attempt = leased.attempts, "event.lease_lost");
+                warn!(
+                    endpoint = &*key.endpoint,
+                    event_id = key.event_id,
+                    attempt = leased.attempts,
+                    "event.lease_lost"
+                );
                 Worked { key, runs: Vec::new(), lag: None, lease_lost: true }
             }
             Err(Failed { failure, runs }) => {
