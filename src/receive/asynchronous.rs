@@ -30,7 +30,7 @@ impl Receiver {
             }
         }
         if receipt.events.iter().any(|event| event.outcome == Outcome::Accepted) {
-            self.wake_worker.notify_one();
+            self.wake.worker.notify_one();
         }
         receipt
     }

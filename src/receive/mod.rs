@@ -12,8 +12,6 @@ mod hint;
 mod receipt;
 mod receiver;
 mod synchronous;
-mod tally;
 
 pub use receipt::{EventReceipt, Fault, Receipt};
-pub use receiver::Receiver;
-pub use tally::Tally;
+pub use receiver::{Receiver, Wake};

@@ -19,7 +19,16 @@ use crate::verify::{self, Decision, Verified};
 use super::flights::Flights;
 use super::gather::Gatherer;
 use super::hint::Hints;
-use super::{EventReceipt, Fault, Receipt, Tally};
+use super::{EventReceipt, Fault, Receipt};
+
+/// Whom to wake after a commit. Both would find the rows by themselves at their next look.
+#[derive(Clone, Debug, Default)]
+pub struct Wake {
+    /// The inbox's worker: an event waits.
+    pub worker: Arc<Notify>,
+    /// The outbox's worker: there may be messages.
+    pub dispatcher: Arc<Notify>,
+}
 
 /// Takes requests in.
 pub struct Receiver {
@@ -29,13 +38,12 @@ pub struct Receiver {
     pub(super) hints: Hints,
     pub(super) flights: Flights,
     pub(super) gatherer: Gatherer,
-    pub(super) tally: Arc<Tally>,
-    pub(super) wake_worker: Arc<Notify>,
+    pub(super) wake: Wake,
     pub(super) sync_timeout: Duration,
 }
 
 impl Receiver {
-    /// A receiver for all endpoints of `config`. `wake_worker` is notified when an event waits for a worker.
+    /// A receiver for all endpoints of `config`.
     /// Needs a runtime: it starts the task that commits the waiting events of `async` endpoints together.
     #[must_use]
     pub fn new(
@@ -43,8 +51,7 @@ impl Receiver {
         inbox: Arc<dyn Inbox>,
         processor: Arc<Processor>,
         clock: Arc<dyn Clock>,
-        tally: Arc<Tally>,
-        wake_worker: Arc<Notify>,
+        wake: Wake,
     ) -> Self {
         Self {
             gatherer: Gatherer::start(Arc::clone(&inbox)),
@@ -54,8 +61,7 @@ impl Receiver {
             inbox,
             processor,
             clock,
-            tally,
-            wake_worker,
+            wake,
         }
     }
 
@@ -95,8 +101,6 @@ impl Receiver {
             Mode::Async => self.accept_for_worker(receipt, endpoint, events).await,
         };
         failpoint::reach("receive.before_reply");
-        let duplicates = receipt.events.iter().filter(|e| e.outcome == Outcome::Duplicate).count();
-        self.tally.add(&endpoint.name, receipt.events.len(), duplicates);
         receipt
     }
 

@@ -111,6 +111,7 @@ impl Receiver {
         let stored = stored(event, received_at, first);
         match self.processor.run(tx, &stored, deadline).await {
             Ok(work) => {
+                self.wake.dispatcher.notify_one();
                 let outcome = if work.outcome == "ignored" { Outcome::Ignored } else { Outcome::Processed };
                 Ok(EventReceipt { runs: work.runs, lag: Some(work.lag), ..EventReceipt::new(event, outcome) })
             }

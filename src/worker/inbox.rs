@@ -34,7 +34,7 @@ pub struct Worked {
     pub runs: Vec<HandlerRun>,
     /// From receipt to commit, if the work is done.
     pub lag: Option<Duration>,
-    /// Somebody else had taken the row over.
+    /// Somebody else had taken the row over before the work began.
     pub lease_lost: bool,
 }
 
@@ -71,8 +71,8 @@ impl InboxJob {
         }
     }
 
-    /// Says when the next attempt is, or that a person must look. Returns whether the lease was lost.
-    async fn give_up(&self, leased: Leased<EventKey>, failure: &Failure) -> bool {
+    /// Says when the next attempt is, or that a person must look.
+    async fn give_up(&self, leased: Leased<EventKey>, failure: &Failure) {
         let key = leased.item.clone();
         let failed = retry::Failed {
             code: &failure.code,
@@ -86,28 +86,12 @@ impl InboxJob {
         match self.queue.fail(leased, failure, &next).await {
             Ok(Settled::LeaseLost) => {
                 warn!(endpoint = &*key.endpoint, event_id = key.event_id, attempt, "event.lease_lost");
-                true
             }
-            Ok(Settled::Written) => {
-                self.tell(&key, failure, &next, attempt);
-                false
-            }
+            Ok(Settled::Written) => tell(&key, failure, &next, attempt),
             Err(error) => {
                 // The lease runs out by itself, and the claim that takes it over counts the attempt.
                 error!(endpoint = &*key.endpoint, event_id = key.event_id, code = error.code(), %error, "event.not_settled");
-                false
             }
-        }
-    }
-
-    fn tell(&self, key: &EventKey, failure: &Failure, next: &Next, attempt: i32) {
-        let (endpoint, event_id, code) = (&*key.endpoint, &key.event_id, &failure.code);
-        match next {
-            Next::Retry { after } => {
-                let next_in_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                info!(endpoint, event_id, code, attempt, next_in_ms, "event.retry_scheduled");
-            }
-            Next::Review { reason } => warn!(endpoint, event_id, code, attempt, reason, "event.needs_review"),
         }
     }
 }
@@ -146,10 +130,21 @@ impl Job for InboxJob {
                 Worked { key, runs: Vec::new(), lag: None, lease_lost: true }
             }
             Err(Failed { failure, runs }) => {
-                let lease_lost = self.give_up(leased, &failure).await;
-                Worked { key, runs, lag: None, lease_lost }
+                self.give_up(leased, &failure).await;
+                Worked { key, runs, lag: None, lease_lost: false }
             }
         }
+    }
+}
+
+fn tell(key: &EventKey, failure: &Failure, next: &Next, attempt: i32) {
+    let (endpoint, event_id, code) = (&*key.endpoint, &key.event_id, &failure.code);
+    match next {
+        Next::Retry { after } => {
+            let next_in_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            info!(endpoint, event_id, code, attempt, next_in_ms, "event.retry_scheduled");
+        }
+        Next::Review { reason } => warn!(endpoint, event_id, code, attempt, reason, "event.needs_review"),
     }
 }
 
