@@ -1,6 +1,7 @@
 //! What can go wrong below the waist.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// A failure of the store. Its text is for logs; it holds no value of a query.
 #[derive(Debug)]
@@ -14,6 +15,11 @@ pub enum StoreError {
     /// The final checked update did not touch exactly one row: a handler ended the transaction itself, ignored an
     /// SQL error, or another worker was there first. Nothing was written.
     Fenced,
+    /// Another process serves from this SQLite file.
+    InUse {
+        /// The lock file that it holds.
+        lock: PathBuf,
+    },
     /// The database refused a statement.
     Sql {
         /// SQLSTATE, or SQLite's extended result code.
@@ -32,6 +38,7 @@ impl StoreError {
             Self::Timeout => "store.timeout".into(),
             Self::CommitUnknown(_) => "store.commit_unknown".into(),
             Self::Fenced => "store.fenced".into(),
+            Self::InUse { .. } => "store.in_use".into(),
             Self::Sql { code: Some(code), .. } => format!("store.sql.{code}"),
             Self::Sql { code: None, .. } => "store.sql".into(),
         }
@@ -45,6 +52,12 @@ impl fmt::Display for StoreError {
             Self::Timeout => f.write_str("the database did not finish in the time allowed"),
             Self::CommitUnknown(why) => write!(f, "COMMIT was sent and its outcome is unknown: {why}"),
             Self::Fenced => f.write_str("the final update did not find the row as it was left"),
+            Self::InUse { lock } => write!(
+                f,
+                "another gateway serves from this SQLite file (it holds {}): stop it first, or use PostgreSQL, which \
+                 any number of gateways can share",
+                lock.display()
+            ),
             Self::Sql { code: Some(code), .. } => write!(f, "the database refused a statement (code {code})"),
             Self::Sql { code: None, .. } => f.write_str("the database refused a statement"),
         }

@@ -5,42 +5,8 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-
-use super::{Finish, Insertion, StoreError};
-use crate::clock::Timestamp;
+use super::{Finish, Insertion, Param, Row, Sql, StoreError};
 use crate::model::{Event, EventKey, Leased, NewEvent, NewMessage};
-
-/// One statement in both dialects. Parameters are `$1`, `$2`, … in both.
-#[derive(Clone, Copy, Debug)]
-pub struct Sql {
-    /// For PostgreSQL.
-    pub postgres: &'static str,
-    /// For SQLite.
-    pub sqlite: &'static str,
-}
-
-/// A value for a statement, or one that came out of a row. `None` is NULL *of that type*.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Param {
-    /// `text`
-    Text(Option<String>),
-    /// `bigint`
-    Bigint(Option<i64>),
-    /// `double precision`
-    Double(Option<f64>),
-    /// `boolean`
-    Boolean(Option<bool>),
-    /// `bytea`, `blob`
-    Bytes(Option<Bytes>),
-    /// `jsonb`; JSON text on SQLite
-    Json(Option<String>),
-    /// `timestamptz`; RFC 3339 text with milliseconds and `Z` on SQLite
-    Timestamptz(Option<Timestamp>),
-}
-
-/// One row of a result, column by column.
-pub type Row = Vec<Param>;
 
 /// What [`Tx::lock`] found.
 #[derive(Debug)]
@@ -97,6 +63,16 @@ impl Tx {
         todo!()
     }
 
+    /// Checks one statement of the operator's own against the schema without running it. Of `params` only the types
+    /// count. The transaction must be rolled back afterwards.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub async fn prepare_text(&mut self, sql: &str, params: &[Param]) -> Result<(), StoreError> {
+        let _ = (sql, params);
+        todo!()
+    }
+
     /// Writes a message to the outbox. It leaves when this transaction commits.
     ///
     /// # Errors
@@ -126,6 +102,12 @@ impl Tx {
     /// Locks a claimed row and checks again that it is still unprocessed and still of this claim's epoch.
     pub(crate) async fn lock(&mut self, leased: &Leased<EventKey>) -> Result<Locked, StoreError> {
         let _ = leased;
+        todo!()
+    }
+
+    /// Reads a row that [`Tx::insert`] found, as its first copy was stored.
+    pub(crate) async fn stored(&mut self, key: &EventKey) -> Result<Option<Event>, StoreError> {
+        let _ = key;
         todo!()
     }
 

@@ -14,7 +14,7 @@ use crate::failpoint;
 use crate::model::{EventKey, Failure, Leased, Next};
 use crate::process::{Failed, HandlerRun, Processor, Work};
 use crate::retry;
-use crate::store::{Inbox, Locked, Queue, Settled, StoreError};
+use crate::store::{Inbox, Lane, Locked, Queue, Settled, StoreError};
 
 /// Works on events of `async` endpoints.
 pub struct InboxJob {
@@ -106,7 +106,14 @@ impl Job for InboxJob {
     }
 
     async fn claim(&self, free: usize) -> Result<Vec<Leased<EventKey>>, StoreError> {
-        let claimed = self.queue.claim(free.try_into().unwrap_or(u32::MAX), self.settings.lease).await?;
+        let free = free.try_into().unwrap_or(u32::MAX);
+        let lane = Lane {
+            name: "inbox".into(),
+            limit: free,
+            lease: self.settings.lease,
+            max_attempts: self.settings.max_attempts,
+        };
+        let claimed = self.queue.claim(free, &[lane]).await?;
         if !claimed.is_empty() {
             failpoint::reach("worker.claimed");
         }

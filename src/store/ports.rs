@@ -1,0 +1,137 @@
+//! The ports: what the rest of the gateway asks of a database.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Backlog, Insertion, Lane, Quarantined, Settled, StoreError, Tx};
+use crate::clock::Timestamp;
+use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next};
+
+/// Inbox: where verified events become durable.
+#[async_trait]
+pub trait Inbox: Send + Sync {
+    /// Writes events in one transaction, in this order. When it returns `Ok`, all of them are durable.
+    /// The answer has one entry for each event, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing may be assumed to be stored.
+    async fn accept(&self, events: &[NewEvent]) -> Result<Vec<Insertion>, StoreError>;
+
+    /// Opens the transaction of one unit of work that must end within `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`], also when no connection came free within `limit`.
+    async fn begin(&self, limit: Duration) -> Result<Tx, StoreError>;
+
+    /// Keeps a genuine request that cannot be an event, once per (endpoint, body hash, reason).
+    ///
+    /// # Errors
+    /// [`StoreError`]: the caller must then answer that the provider should send again.
+    async fn quarantine(&self, request: &Quarantined) -> Result<(), StoreError>;
+}
+
+/// A queue of leased rows: the inbox (`T` = [`EventKey`]) or the outbox (`T` = [`Message`]).
+#[async_trait]
+pub trait Queue<T: Send>: Send + Sync {
+    /// Claims due rows, at most `limit` over all `lanes` and each lane's own limit, and commits that before it
+    /// returns: epoch and attempts are raised. An expired lease is due, and taking it over raises `crash_attempts`; a
+    /// row that has crashed before is claimed alone in its lane. Rows without attempts left get `review_at` instead.
+    /// The inbox is one lane, the first; outbox rows of no lane (also those without destination) are not looked at.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<T>>, StoreError>;
+
+    /// Renews a lease from now. [`Settled::LeaseLost`] if the epoch has moved on.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn extend(&self, leased: &Leased<T>, lease: Duration) -> Result<Settled, StoreError>;
+
+    /// Gives a claim back unused (drain, never started): due at once, attempt not counted.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn give_back(&self, leased: Leased<T>) -> Result<Settled, StoreError>;
+
+    /// Records that the work failed and what becomes of the row.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn fail(&self, leased: Leased<T>, failure: &Failure, next: &Next) -> Result<Settled, StoreError>;
+
+    /// How long until the next row of these lanes is due: zero if one is due now, `None` if nothing waits.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError>;
+}
+
+/// What the outbox has beyond a queue: deliveries are effects outside, so each try is written down with its fence.
+#[async_trait]
+pub trait Outbox: Queue<Message> {
+    /// Marks a message as published and records the attempt, in one transaction.
+    /// [`Settled::LeaseLost`] if the epoch has moved on; the attempt is recorded all the same.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn publish(&self, leased: Leased<Message>, attempt: &Attempt) -> Result<Settled, StoreError>;
+
+    /// Records a failed attempt and what becomes of the message, in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn fail_attempt(
+        &self,
+        leased: Leased<Message>,
+        attempt: &Attempt,
+        next: &Next,
+    ) -> Result<Settled, StoreError>;
+}
+
+/// Ledger: questions of operators and of the metrics page.
+#[async_trait]
+pub trait Ledger: Send + Sync {
+    /// Waiting rows of the inbox by endpoint, and of the outbox by destination.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError>;
+
+    /// Adds to the hourly counts of verified events and duplicates of one endpoint.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn count_events(&self, endpoint: &str, events: u64, duplicates: u64) -> Result<(), StoreError>;
+
+    /// When verified events of each endpoint were last counted by [`Ledger::count_events`].
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn last_verified(&self) -> Result<Vec<(String, Timestamp)>, StoreError>;
+
+    /// Verified events and duplicates by endpoint over the last `hours` full hours and the running one.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn event_counts(&self, hours: u32) -> Result<Vec<(String, u64, u64)>, StoreError>;
+
+    /// Received events by endpoint and type in the last hour, most frequent first, at most 100 lines.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn event_types(&self) -> Result<Vec<(String, String, i64)>, StoreError>;
+
+    /// One stored event.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn find(&self, key: &EventKey) -> Result<Option<Event>, StoreError>;
+
+    /// Whether the store answers and its schema is current.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn ready(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,122 @@
+//! What goes into the ports and comes out of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::clock::Timestamp;
+use crate::model::Headers;
+
+/// What became of one event that was handed to the inbox.
+#[derive(Clone, Debug)]
+pub enum Insertion {
+    /// The row is new.
+    Inserted {
+        /// The stored row's time (the database's clock).
+        received_at: Timestamp,
+    },
+    /// A row with this key was there before (or stood earlier in the same batch).
+    Existing(Existing),
+}
+
+/// The row that was there before.
+#[derive(Clone, Debug)]
+pub struct Existing {
+    /// When the first copy was stored.
+    pub received_at: Timestamp,
+    /// SHA-256 of the first copy's body.
+    pub body_sha256: [u8; 32],
+    /// The first copy's body, read only when the hashes differ; empty if it was pruned.
+    pub body: Option<Bytes>,
+    /// Where the row stands.
+    pub state: RowState,
+}
+
+/// Where an inbox row stands, as far as a second copy cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// `processed_at` is set.
+    Processed,
+    /// Unprocessed, and nobody holds a live lease.
+    Unprocessed,
+    /// Unprocessed, and a worker's lease is live.
+    Leased,
+    /// Unprocessed and waiting for a person.
+    NeedsReview,
+}
+
+/// How a unit of work ends, for the checked final update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finish {
+    /// `processed`, `ignored`, `flagged` or `superseded`.
+    pub outcome: &'static str,
+    /// Set when a person must look although the work is committed.
+    pub review_reason: Option<String>,
+}
+
+/// Whether a settlement found its claim still standing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// One row was written.
+    Written,
+    /// The lease had passed to somebody else (or the row was done): nothing was written.
+    LeaseLost,
+}
+
+/// A genuine request that cannot become an event (or conflicts with one), kept so that it does not vanish.
+#[derive(Clone, Debug)]
+pub struct Quarantined {
+    /// The provider's id.
+    pub provider: Arc<str>,
+    /// The endpoint's name.
+    pub endpoint: Arc<str>,
+    /// The rejection reason, or `conflict`.
+    pub reason: &'static str,
+    /// One sentence for the operator.
+    pub hint: String,
+    /// The event id, where there is one.
+    pub event_id: Option<String>,
+    /// The request line and headers, credentials removed.
+    pub headers: Arc<Headers>,
+    /// The bytes.
+    pub body: Bytes,
+    /// SHA-256 of the bytes.
+    pub body_sha256: [u8; 32],
+    /// Always true here; unverified requests are another matter.
+    pub verified: bool,
+    /// The inbound request.
+    pub request_id: Uuid,
+}
+
+/// What waits at one endpoint (inbox) or destination (outbox).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Backlog {
+    /// Provider id; empty for the outbox.
+    pub provider: String,
+    /// Endpoint or destination name.
+    pub name: String,
+    /// Unprocessed and not exhausted. Counted up to [`BACKLOG_CAP`].
+    pub backlog: i64,
+    /// Age of the oldest of them.
+    pub oldest: Duration,
+    /// Waiting for a person: exhausted, permanently failed, or flagged.
+    pub needs_review: i64,
+}
+
+/// Counts of waiting rows stop here, so that asking stays cheap; a count of this value means "this many or more".
+pub const BACKLOG_CAP: i64 = 100_001;
+
+/// One share of a queue, and what a worker can take of it now: the whole inbox, or the outbox rows of one destination.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The destination's name; the inbox is one lane of any name.
+    pub name: Arc<str>,
+    /// Rows that may be claimed from it now.
+    pub limit: u32,
+    /// How long a claim lasts.
+    pub lease: Duration,
+    /// Failures after which a row is claimed no more, but needs review.
+    pub max_attempts: u32,
+}
