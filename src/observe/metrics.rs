@@ -1,0 +1,285 @@
+//! The counters of one process, with their children made at start from the config.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use prometheus::core::Collector;
+use prometheus::{Encoder, Histogram, IntCounter, IntCounterVec, Registry, Result, TextEncoder};
+
+use super::families::{Families, QueueGauges};
+
+use crate::clock::Timestamp;
+use crate::config::{Action, Config, Endpoint};
+use crate::model::{AttemptOutcome, Outcome, Reason};
+use crate::process::HandlerRun;
+use crate::receive::Receipt;
+use crate::store::Backlog;
+
+/// How a handler's run can end; see [`HandlerRun::outcome`].
+const RUN_OUTCOMES: [&str; 6] = ["processed", "ignored", "flagged", "superseded", "failed", "permanent"];
+/// Event types that no route names.
+const OTHER: &str = "other";
+
+/// All metrics of this process.
+pub struct Metrics {
+    registry: Registry,
+    pub(super) families: Families,
+    pub(super) endpoints: HashMap<Arc<str>, EndpointMetrics>,
+    destinations: Vec<Arc<str>>,
+    /// Held while the gauges of the store are replaced and while the page is made, so that no page lacks some.
+    page: Mutex<()>,
+}
+
+/// The children of one endpoint, so that a request allocates no label.
+pub(super) struct EndpointMetrics {
+    provider: Arc<str>,
+    requests: Vec<(Outcome, IntCounter)>,
+    rejections: Vec<(Reason, IntCounter)>,
+    events: Vec<(Outcome, IntCounter)>,
+    duration: Histogram,
+    pub(super) lag: Histogram,
+    secrets: Vec<IntCounter>,
+    types: HashMap<String, IntCounter>,
+    other_types: IntCounter,
+}
+
+impl Metrics {
+    /// Registers every family and makes every child that the config lets exist.
+    ///
+    /// # Errors
+    /// Only if a name or label in this module is wrong.
+    pub fn new(config: &Config) -> Result<Arc<Self>> {
+        let registry = Registry::new();
+        let families = Families::register(&registry)?;
+        let endpoints = config
+            .endpoints
+            .values()
+            .map(|endpoint| {
+                Ok((Arc::clone(&endpoint.name), EndpointMetrics::new(&families, config, endpoint)?))
+            })
+            .collect::<Result<_>>()?;
+        let destinations: Vec<_> = config.destinations.values().map(|d| Arc::clone(&d.name)).collect();
+        for destination in &destinations {
+            for outcome in [AttemptOutcome::Succeeded, AttemptOutcome::Failed, AttemptOutcome::Rejected] {
+                let labels = [destination, outcome.as_str()];
+                families.delivery_attempts.get_metric_with_label_values(&labels)?;
+                families.delivery_duration.get_metric_with_label_values(&labels)?;
+            }
+        }
+        for queue in ["inbox", "outbox"] {
+            families.leases_lost.get_metric_with_label_values(&[queue])?;
+            families.workers_alive.get_metric_with_label_values(&[queue])?;
+        }
+        for reason in ["not_found", "panic"] {
+            families.unrouted.get_metric_with_label_values(&[reason])?;
+        }
+        Ok(Arc::new(Self { registry, families, endpoints, destinations, page: Mutex::new(()) }))
+    }
+
+    /// One answered request, with all that came of its events.
+    pub fn request(&self, endpoint: &Endpoint, receipt: &Receipt, elapsed: Duration, now: Timestamp) {
+        let Some(metrics) = self.endpoints.get(&endpoint.name) else { return };
+        count(&metrics.requests, receipt.outcome);
+        metrics.duration.observe(elapsed.as_secs_f64());
+        if let Some(rejection) = &receipt.rejection {
+            count(&metrics.rejections, rejection.reason);
+        }
+        if receipt.verified {
+            self.verified(&endpoint.name, now);
+        }
+        if let Some(matched) =
+            receipt.secret.and_then(|position| metrics.secrets.get(position.wrapping_sub(1)))
+        {
+            matched.inc();
+        }
+        for event in &receipt.events {
+            count(&metrics.events, event.outcome);
+            metrics.types.get(&event.event_type).unwrap_or(&metrics.other_types).inc();
+            self.runs(metrics, &endpoint.name, &event.runs);
+            if let Some(lag) = event.lag {
+                metrics.lag.observe(lag.as_secs_f64());
+            }
+        }
+    }
+
+    /// A request that reached no endpoint: `not_found` or `panic`.
+    pub fn unrouted(&self, reason: &'static str) {
+        inc(&self.families.unrouted, &[reason]);
+    }
+
+    /// A genuine request came at this time; also called at start with what the store remembers.
+    pub fn verified(&self, endpoint: &str, at: Timestamp) {
+        if !self.endpoints.contains_key(endpoint) {
+            return;
+        }
+        if let Ok(gauge) = self.families.last_verified.get_metric_with_label_values(&[endpoint]) {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "milliseconds since 1970 fit 53 bits for 280,000 years"
+            )]
+            gauge.set(at.timestamp_millis() as f64 / 1_000.0);
+        }
+    }
+
+    /// A unit of work waited this long for its transaction.
+    pub fn store_wait(&self, waited: Duration) {
+        self.families.store_wait.observe(waited.as_secs_f64());
+    }
+
+    /// What waits, as the store just said. Endpoints and destinations without a row have nothing waiting.
+    pub fn backlog(&self, inbox: &[Backlog], outbox: &[Backlog]) {
+        let _page = self.lock_page();
+        self.families.store_up.set(1);
+        self.families.inbox.forget();
+        self.families.outbox.forget();
+        for (name, metrics) in &self.endpoints {
+            let row = inbox.iter().find(|row| *row.name == **name && *row.provider == *metrics.provider);
+            set(&self.families.inbox, &[&metrics.provider, name], row);
+        }
+        for name in &self.destinations {
+            set(&self.families.outbox, &[name], outbox.iter().find(|row| *row.name == **name));
+        }
+        // Rows of endpoints and destinations that the config no longer has still wait, and must be seen.
+        for row in inbox.iter().filter(|row| !self.endpoints.contains_key(row.name.as_str())) {
+            set(&self.families.inbox, &[&row.provider, &row.name], Some(row));
+        }
+        for row in outbox.iter().filter(|row| !self.destinations.iter().any(|name| **name == *row.name)) {
+            set(&self.families.outbox, &[&row.name], Some(row));
+        }
+    }
+
+    /// The store did not answer: what waits is unknown, so its series end (Prometheus marks them stale).
+    pub fn store_failed(&self) {
+        let _page = self.lock_page();
+        self.families.store_up.set(0);
+        self.families.inbox.forget();
+        self.families.outbox.forget();
+    }
+
+    /// Adds a family that another module owns.
+    ///
+    /// # Errors
+    /// If its name is taken.
+    pub fn register(&self, collector: Box<dyn Collector>) -> Result<()> {
+        self.registry.register(collector)
+    }
+
+    /// The whole page in Prometheus' text format, version 0.0.4.
+    ///
+    /// # Errors
+    /// Only if a family is inconsistent.
+    pub fn render(&self) -> Result<String> {
+        let families = {
+            let _page = self.lock_page();
+            self.registry.gather()
+        };
+        let mut page = Vec::with_capacity(64 * 1024);
+        TextEncoder::new().encode(&families, &mut page)?;
+        Ok(String::from_utf8_lossy(&page).into_owned())
+    }
+
+    pub(super) fn runs(&self, metrics: &EndpointMetrics, endpoint: &str, runs: &[HandlerRun]) {
+        for run in runs {
+            inc(&self.families.process_attempts, &[&metrics.provider, endpoint, &run.handler, run.outcome]);
+        }
+    }
+
+    fn lock_page(&self) -> MutexGuard<'_, ()> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EndpointMetrics {
+    fn new(families: &Families, config: &Config, endpoint: &Endpoint) -> Result<Self> {
+        let (provider, name) = (&**endpoint.provider.id(), &*endpoint.name);
+        let of_outcome = |family: &IntCounterVec| {
+            Outcome::ALL
+                .into_iter()
+                .map(|o| Ok((o, family.get_metric_with_label_values(&[provider, name, o.as_str()])?)))
+                .collect::<Result<Vec<_>>>()
+        };
+        let of_type =
+            |event_type: &str| families.event_types.get_metric_with_label_values(&[name, event_type]);
+        for handler in handlers_of(config, endpoint) {
+            for outcome in RUN_OUTCOMES {
+                families
+                    .process_attempts
+                    .get_metric_with_label_values(&[provider, name, handler, outcome])?;
+            }
+        }
+        Ok(Self {
+            provider: Arc::clone(endpoint.provider.id()),
+            requests: of_outcome(&families.requests)?,
+            rejections: Reason::ALL
+                .into_iter()
+                .map(|r| {
+                    Ok((r, families.rejections.get_metric_with_label_values(&[provider, name, r.as_str()])?))
+                })
+                .collect::<Result<_>>()?,
+            events: of_outcome(&families.events)?,
+            duration: families.request_duration.get_metric_with_label_values(&[provider, name])?,
+            lag: families.event_lag.get_metric_with_label_values(&[provider, name])?,
+            secrets: (1..=endpoint.secrets.len())
+                .map(|p| families.secret_matches.get_metric_with_label_values(&[name, &p.to_string()]))
+                .collect::<Result<_>>()?,
+            types: named_types(config, endpoint)
+                .into_iter()
+                .map(|t| Ok((t.to_owned(), of_type(t)?)))
+                .collect::<Result<_>>()?,
+            other_types: of_type(OTHER)?,
+        })
+    }
+}
+
+/// The handlers that routes give this endpoint.
+fn handlers_of<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a str> {
+    config
+        .routes
+        .iter()
+        .filter(|route| route.endpoints.contains(&endpoint.name))
+        .filter_map(|route| match &route.action {
+            Action::Handler(name) => Some(name.as_str()),
+            Action::Sql(module) => Some(module.name.as_str()),
+            Action::Forward => None,
+        })
+        .collect()
+}
+
+/// The event types that routes name without a wildcard.
+fn named_types<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a str> {
+    config
+        .routes
+        .iter()
+        .filter(|route| route.endpoints.contains(&endpoint.name))
+        .flat_map(|route| &route.types)
+        .map(String::as_str)
+        .filter(|glob| !glob.contains(['*', '?', '[', '{', '\\', '!']))
+        .collect()
+}
+
+fn count<K: PartialEq>(children: &[(K, IntCounter)], key: K) {
+    if let Some((_, counter)) = children.iter().find(|(k, _)| *k == key) {
+        counter.inc();
+    }
+}
+
+pub(super) fn inc(family: &IntCounterVec, labels: &[&str]) {
+    if let Ok(counter) = family.get_metric_with_label_values(labels) {
+        counter.inc();
+    }
+}
+
+fn set(gauges: &QueueGauges, labels: &[&str], row: Option<&Backlog>) {
+    let (backlog, oldest, needs_review) =
+        row.map_or((0, 0.0, 0), |row| (row.backlog, row.oldest.as_secs_f64(), row.needs_review));
+    if let Ok(gauge) = gauges.backlog.get_metric_with_label_values(labels) {
+        gauge.set(backlog);
+    }
+    if let Ok(gauge) = gauges.oldest.get_metric_with_label_values(labels) {
+        gauge.set(oldest);
+    }
+    if let Ok(gauge) = gauges.needs_review.get_metric_with_label_values(labels) {
+        gauge.set(needs_review);
+    }
+}

@@ -1,0 +1,105 @@
+//! Asks the store in the background: does it answer, and what waits?
+//!
+//! Neither `/metrics` nor `/readyz` costs a query, however often a stranger asks for them, and no client that hangs
+//! up can cut a query short.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::Metrics;
+use crate::store::{Ledger, StoreError};
+
+/// How often the store is asked.
+pub const INTERVAL: Duration = Duration::from_secs(2);
+
+/// What the monitor last saw, for `/readyz`.
+#[derive(Debug)]
+pub struct StoreHealth {
+    good_for: Duration,
+    seen: Mutex<Option<Instant>>,
+}
+
+impl StoreHealth {
+    /// Whether the store answered lately and its schema was current.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.lock().is_some_and(|at| at.elapsed() < self.good_for)
+    }
+
+    fn set(&self, seen: Option<Instant>) {
+        *self.lock() = seen;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The background task.
+pub struct Monitor {
+    ledger: Arc<dyn Ledger>,
+    metrics: Arc<Metrics>,
+    health: Arc<StoreHealth>,
+    interval: Duration,
+}
+
+impl Monitor {
+    /// A monitor that asks every `interval`; what it saw counts for five intervals, so that a query that hangs makes
+    /// the gateway unready too.
+    #[must_use]
+    pub fn new(ledger: Arc<dyn Ledger>, metrics: Arc<Metrics>, interval: Duration) -> Self {
+        let health = Arc::new(StoreHealth { good_for: interval * 5, seen: Mutex::new(None) });
+        Self { ledger, metrics, health, interval }
+    }
+
+    /// What it saw last.
+    #[must_use]
+    pub fn health(&self) -> Arc<StoreHealth> {
+        Arc::clone(&self.health)
+    }
+
+    /// Asks at once and then every interval, until `stop`.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut was_up = None;
+        loop {
+            let asked = self.ask().await;
+            if was_up != Some(asked.is_ok()) {
+                was_up = Some(asked.is_ok());
+                tell(&asked);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(self.interval) => {}
+                () = stop.cancelled() => break,
+            }
+        }
+    }
+
+    async fn ask(&self) -> Result<(), StoreError> {
+        let asked = self.ask_all().await;
+        match &asked {
+            Ok(()) => self.health.set(Some(Instant::now())),
+            Err(_) => {
+                self.health.set(None);
+                self.metrics.store_failed();
+            }
+        }
+        asked
+    }
+
+    async fn ask_all(&self) -> Result<(), StoreError> {
+        self.ledger.ready().await?;
+        let (inbox, outbox) = self.ledger.backlog().await?;
+        self.metrics.backlog(&inbox, &outbox);
+        Ok(())
+    }
+}
+
+fn tell(asked: &Result<(), StoreError>) {
+    match asked {
+        Ok(()) => info!("store.ready"),
+        Err(error) => warn!(code = error.code(), error = %error, "store.failed"),
+    }
+}
