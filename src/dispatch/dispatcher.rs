@@ -1,0 +1,170 @@
+//! The public face: a message goes in, an attempt comes out.
+
+use std::cell::LazyCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{HeaderMap, RETRY_AFTER};
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
+
+use super::classify::{self, Fault};
+use super::http::{self as client, Client};
+use super::resolve::{Guarded, Resolve, SystemResolver};
+use super::target::{DestinationError, Target};
+use super::headers;
+use crate::clock::Timestamp;
+use crate::config::{Config, Destination};
+use crate::model::{Attempt, AttemptOutcome, Content, Message};
+use crate::retry;
+
+/// Sends messages to the configured destinations.
+pub struct Dispatcher {
+    routes: HashMap<Arc<str>, (Target, Client)>,
+    /// Names of the headers that carry a provider's signature, by provider.
+    signature_headers: HashMap<Arc<str>, Vec<String>>,
+}
+
+/// What the dispatcher reaches the world with.
+#[derive(Clone)]
+pub struct Network {
+    /// Where addresses come from.
+    pub resolver: Arc<dyn Resolve>,
+    /// The certificates that are believed; `None` for those of this machine.
+    pub roots: Option<rustls::RootCertStore>,
+    /// From the look-up of the name to the end of the TLS handshake.
+    pub connect_timeout: Duration,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { resolver: Arc::new(SystemResolver), roots: None, connect_timeout: Duration::from_secs(10) }
+    }
+}
+
+impl Dispatcher {
+    /// Makes every destination of the config ready.
+    ///
+    /// # Errors
+    /// [`DestinationError`] for the first destination that cannot be used, or that is `https` on a machine without
+    /// root certificates.
+    pub fn new(config: &Config) -> Result<Self, DestinationError> {
+        Self::over(&Network::default(), config)
+    }
+
+    /// The same over a network of one's own.
+    ///
+    /// # Errors
+    /// As [`Dispatcher::new`].
+    pub fn over(network: &Network, config: &Config) -> Result<Self, DestinationError> {
+        let plain = client::tls_over(network.roots.clone().unwrap_or_else(rustls::RootCertStore::empty));
+        let machine = LazyCell::new(client::tls_of_this_machine);
+        let mut routes = HashMap::new();
+        for destination in config.destinations.values() {
+            let target = Target::new(destination)?;
+            let tls = if network.roots.is_none() && target.is_https() { &*machine } else { &plain };
+            let tls = tls.clone().map_err(|problem| DestinationError {
+                destination: destination.name.clone(),
+                key: "url",
+                problem,
+            })?;
+            let guarded = Guarded { resolver: network.resolver.clone(), rule: target.rule };
+            let client = Client::new(guarded, tls, network.connect_timeout, target.concurrency);
+            routes.insert(destination.name.clone(), (target, client));
+        }
+        Ok(Self { routes, signature_headers: HashMap::new() })
+    }
+
+    /// Makes one request of one message and says how it ended. It writes the `delivery.succeeded` or
+    /// `delivery.failed` line; nothing else is recorded here. Dropping the future leaves the outcome unknown.
+    ///
+    /// `attempt` counts from 1; `now` is the signature's time.
+    pub async fn send(&self, destination: &Destination, message: &Message, attempt: i32, now: Timestamp) -> Attempt {
+        let started = Instant::now();
+        let ending = match self.routes.get(&destination.name) {
+            Some((target, client)) => self.exchange(target, client, message, attempt, now).await,
+            None => Err(Fault { code: "destination.unknown", detail: "it is not in this process's config".into() }),
+        };
+        let (result, detail) = judge(ending, started.elapsed(), now);
+        log(message, attempt, &result, &detail);
+        result
+    }
+
+    async fn exchange(
+        &self,
+        target: &Target,
+        client: &Client,
+        message: &Message,
+        attempt: i32,
+        now: Timestamp,
+    ) -> Result<(StatusCode, HeaderMap), Fault> {
+        let body = match &message.content {
+            Content::Payload(json) => Bytes::from(json.clone()),
+            Content::Body(bytes) => bytes.clone(),
+        };
+        let withheld = match self.signature_headers.get(&message.key.provider) {
+            Some(names) if target.drop_signature => names.as_slice(),
+            _ => &[],
+        };
+        let policy = headers::Policy { own: &target.own, keys: &target.keys, withheld };
+        let mut request = Request::new(Full::new(body.clone()));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = target.url.clone();
+        *request.headers_mut() = headers::write(message, &body, attempt, now, &policy);
+
+        let deadline = Instant::now() + target.timeout;
+        let reply = client::within(target.timeout, client.send(request))
+            .await
+            .ok_or_else(|| Fault { code: "timeout", detail: format!("no answer within {:?}", target.timeout) })?
+            .map_err(|error| classify::fault(&error))?;
+        let (head, rest) = reply.into_parts();
+        client::within(deadline.saturating_duration_since(Instant::now()), client::drain(rest)).await;
+        Ok((head.status, head.headers))
+    }
+}
+
+fn judge(
+    ending: Result<(StatusCode, HeaderMap), Fault>,
+    duration: Duration,
+    now: Timestamp,
+) -> (Attempt, String) {
+    match ending {
+        Ok((status, headers)) => {
+            let outcome = classify::outcome(status);
+            let failed = outcome != AttemptOutcome::Succeeded;
+            let asked = headers.get(RETRY_AFTER).filter(|_| failed);
+            let attempt = Attempt {
+                status: Some(status.as_u16()),
+                error: failed.then(|| format!("status.{}", status.as_u16())),
+                retry_after: asked.and_then(|value| retry::retry_after(value.as_bytes(), now)),
+                outcome,
+                duration,
+            };
+            (attempt, String::new())
+        }
+        Err(Fault { code, detail }) => {
+            let outcome = AttemptOutcome::Failed;
+            (Attempt { outcome, status: None, error: Some(code.into()), duration, retry_after: None }, detail)
+        }
+    }
+}
+
+fn log(message: &Message, attempt: i32, result: &Attempt, detail: &str) {
+    let Message { destination, message_id, event_type, key, .. } = message;
+    let duration_ms = u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX);
+    let status = result.status;
+    if let Some(error) = &result.error {
+        let outcome = result.outcome.as_str();
+        tracing::warn!(
+            %destination, message_id, event_id = key.event_id, event_type, attempt, outcome, status, error, detail,
+            duration_ms, "delivery.failed"
+        );
+    } else {
+        tracing::info!(
+            %destination, message_id, event_id = key.event_id, event_type, attempt, status, duration_ms,
+            "delivery.succeeded"
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! A destination made ready: everything that can be wrong with its config is found here, before anything is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::{Uri, uri};
+
+use super::address::{self, Host, Rule};
+use super::headers;
+use super::sign::SigningKey;
+use crate::config::{Destination, DestinationKind};
+
+/// What is wrong with a destination, and where. It holds no secret and no part of the URL but its host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("destinations.{destination}.{key}: {problem}")]
+pub struct DestinationError {
+    /// The destination's name.
+    pub destination: Arc<str>,
+    /// The key below it.
+    pub key: &'static str,
+    /// What was found and what to do.
+    pub problem: String,
+}
+
+/// Looks for everything that [`super::Dispatcher::new`] would refuse in one destination.
+///
+/// # Errors
+/// [`DestinationError`]
+pub fn check(destination: &Destination) -> Result<(), DestinationError> {
+    Target::new(destination).map(drop)
+}
+
+/// A destination whose config was found good.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) url: Uri,
+    pub(super) rule: Rule,
+    pub(super) own: HeaderMap,
+    pub(super) keys: Vec<SigningKey>,
+    pub(super) drop_signature: bool,
+    pub(super) timeout: Duration,
+    pub(super) concurrency: usize,
+}
+
+impl Target {
+    pub(super) fn new(destination: &Destination) -> Result<Self, DestinationError> {
+        let wrong = |key, problem| DestinationError { destination: destination.name.clone(), key, problem };
+        let DestinationKind::Http { url, allow_private } = &destination.kind;
+        let mut keys = Vec::new();
+        for secret in &destination.sign {
+            keys.push(SigningKey::parse(secret).map_err(|error| wrong("sign", error.to_string()))?);
+        }
+        Ok(Self {
+            rule: rule(url, *allow_private).map_err(|problem| wrong("url", problem))?,
+            url: url.clone(),
+            own: own_headers(destination).map_err(|problem| wrong("headers", problem))?,
+            keys,
+            drop_signature: destination.drop_signature,
+            timeout: destination.timeout,
+            concurrency: destination.concurrency,
+        })
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.url.scheme() == Some(&uri::Scheme::HTTPS)
+    }
+}
+
+/// Judges the URL, and says what its host may resolve to.
+fn rule(url: &Uri, allow_private: bool) -> Result<Rule, String> {
+    let (Some(scheme), Some(authority)) = (url.scheme_str(), url.authority()) else {
+        return Err("expected a whole URL such as https://crm.example.com/hooks".into());
+    };
+    if scheme != "http" && scheme != "https" {
+        return Err(format!("expected http or https, found {scheme}"));
+    }
+    if authority.as_str().contains('@') {
+        return Err("a URL may not carry a user or password: put them into `headers`".into());
+    }
+    if authority.port_u16() == Some(0) || (authority.port().is_none() && authority.as_str().ends_with(':')) {
+        return Err("the port is missing or 0".into());
+    }
+    let host = authority.host();
+    match address::parse_host(host).map_err(|problem| format!("the host {host} {problem}"))? {
+        Host::Localhost => Ok(Rule::Loopback),
+        Host::Name if !allow_private => Ok(Rule::Public),
+        Host::Literal(_) | Host::Name => Ok(Rule::AlsoPrivate),
+    }
+}
+
+fn own_headers(destination: &Destination) -> Result<HeaderMap, String> {
+    let mut map = HeaderMap::new();
+    for (name, value) in &destination.headers {
+        let lower = name.to_ascii_lowercase();
+        let parsed: HeaderName = lower.parse().map_err(|_| format!("{name:?} is not a header name"))?;
+        if headers::is_reserved(&lower) {
+            return Err(format!("{name} is set by hookgate or belongs to the connection: leave it out"));
+        }
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| format!("the value of {name} holds characters that a header cannot carry"))?;
+        value.set_sensitive(true);
+        map.insert(parsed, value);
+    }
+    Ok(map)
+}
