@@ -83,7 +83,9 @@ pub(super) fn parse_host(host: &str) -> Result<Host, &'static str> {
 
 fn literal(address: IpAddr) -> Result<Host, &'static str> {
     match reach(address) {
-        Reach::Forbidden => Err("is an address that no delivery may go to (link-local, metadata, multicast or none)"),
+        Reach::Forbidden => {
+            Err("is an address that no delivery may go to (link-local, metadata, multicast or none)")
+        }
         Reach::Public | Reach::Private => Ok(Host::Literal(address)),
     }
 }
@@ -91,7 +93,8 @@ fn literal(address: IpAddr) -> Result<Host, &'static str> {
 /// The WHATWG rule for "this was meant as an IPv4 address": <https://url.spec.whatwg.org/#ends-in-a-number-checker>.
 fn ends_in_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    let hex = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let hex =
+        last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     hex || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
@@ -114,7 +117,8 @@ const METADATA_V6: [Ipv6Addr; 2] = [
 ];
 
 fn reach_v4(address: Ipv4Addr) -> Reach {
-    let forbidden = METADATA_V4.contains(&address) || matches!(address.octets(), [0 | 224..=255, ..] | [169, 254, ..]);
+    let forbidden =
+        METADATA_V4.contains(&address) || matches!(address.octets(), [0 | 224..=255, ..] | [169, 254, ..]);
     let private = matches!(
         address.octets(),
         [10 | 127, ..]

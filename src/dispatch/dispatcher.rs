@@ -11,13 +11,14 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 
 use super::classify::{self, Fault};
+use super::headers;
 use super::http::{self as client, Client};
 use super::resolve::{Guarded, Resolve, SystemResolver};
 use super::target::{DestinationError, Target};
-use super::headers;
 use crate::clock::Timestamp;
 use crate::config::{Config, Destination};
 use crate::model::{Attempt, AttemptOutcome, Content, Message};
+use crate::provider::Provider;
 use crate::retry;
 
 /// Sends messages to the configured destinations.
@@ -51,18 +52,23 @@ impl Dispatcher {
     /// [`DestinationError`] for the first destination that cannot be used, or that is `https` on a machine without
     /// root certificates.
     pub fn new(config: &Config) -> Result<Self, DestinationError> {
-        Self::over(&Network::default(), config)
+        let providers = config.endpoints.values().map(|endpoint| endpoint.provider.as_ref());
+        Self::over(&Network::default(), config.destinations.values().map(AsRef::as_ref), providers)
     }
 
-    /// The same over a network of one's own.
+    /// The same over a network of one's own. `providers` are asked for the names of their signature headers only.
     ///
     /// # Errors
     /// As [`Dispatcher::new`].
-    pub fn over(network: &Network, config: &Config) -> Result<Self, DestinationError> {
+    pub fn over<'a>(
+        network: &Network,
+        destinations: impl IntoIterator<Item = &'a Destination>,
+        providers: impl IntoIterator<Item = &'a Provider>,
+    ) -> Result<Self, DestinationError> {
         let plain = client::tls_over(network.roots.clone().unwrap_or_else(rustls::RootCertStore::empty));
         let machine = LazyCell::new(client::tls_of_this_machine);
         let mut routes = HashMap::new();
-        for destination in config.destinations.values() {
+        for destination in destinations {
             let target = Target::new(destination)?;
             let tls = if network.roots.is_none() && target.is_https() { &*machine } else { &plain };
             let tls = tls.clone().map_err(|problem| DestinationError {
@@ -74,18 +80,31 @@ impl Dispatcher {
             let client = Client::new(guarded, tls, network.connect_timeout, target.concurrency);
             routes.insert(destination.name.clone(), (target, client));
         }
-        Ok(Self { routes, signature_headers: HashMap::new() })
+        let signature_headers = providers
+            .into_iter()
+            .map(|provider| (provider.id().clone(), provider.signature_headers().to_vec()))
+            .collect();
+        Ok(Self { routes, signature_headers })
     }
 
     /// Makes one request of one message and says how it ended. It writes the `delivery.succeeded` or
     /// `delivery.failed` line; nothing else is recorded here. Dropping the future leaves the outcome unknown.
     ///
     /// `attempt` counts from 1; `now` is the signature's time.
-    pub async fn send(&self, destination: &Destination, message: &Message, attempt: i32, now: Timestamp) -> Attempt {
+    pub async fn send(
+        &self,
+        destination: &Destination,
+        message: &Message,
+        attempt: i32,
+        now: Timestamp,
+    ) -> Attempt {
         let started = Instant::now();
         let ending = match self.routes.get(&destination.name) {
             Some((target, client)) => self.exchange(target, client, message, attempt, now).await,
-            None => Err(Fault { code: "destination.unknown", detail: "it is not in this process's config".into() }),
+            None => Err(Fault {
+                code: "destination.unknown",
+                detail: "it is not in this process's config".into(),
+            }),
         };
         let (result, detail) = judge(ending, started.elapsed(), now);
         log(message, attempt, &result, &detail);
@@ -117,7 +136,10 @@ impl Dispatcher {
         let deadline = Instant::now() + target.timeout;
         let reply = client::within(target.timeout, client.send(request))
             .await
-            .ok_or_else(|| Fault { code: "timeout", detail: format!("no answer within {:?}", target.timeout) })?
+            .ok_or_else(|| Fault {
+                code: "timeout",
+                detail: format!("no answer within {:?}", target.timeout),
+            })?
             .map_err(|error| classify::fault(&error))?;
         let (head, rest) = reply.into_parts();
         client::within(deadline.saturating_duration_since(Instant::now()), client::drain(rest)).await;

@@ -19,15 +19,19 @@ pub(super) struct Policy<'a> {
 }
 
 /// Writes all headers of one attempt.
-pub(super) fn write(message: &Message, body: &[u8], attempt: i32, now: Timestamp, policy: &Policy<'_>) -> HeaderMap {
+pub(super) fn write(
+    message: &Message,
+    body: &[u8],
+    attempt: i32,
+    now: Timestamp,
+    policy: &Policy<'_>,
+) -> HeaderMap {
     let mut map = match (&message.content, &message.headers) {
         (Content::Body(_), Some(headers)) => forwarded(headers, policy.withheld),
         _ => HeaderMap::new(),
     };
-    if !map.contains_key(CONTENT_TYPE) {
-        if let Some(value) = content_type(message) {
-            map.insert(CONTENT_TYPE, value);
-        }
+    if let Some(value) = content_type(message).filter(|_| !map.contains_key(CONTENT_TYPE)) {
+        map.insert(CONTENT_TYPE, value);
     }
     map.entry(USER_AGENT).or_insert(OWN_USER_AGENT);
     for (name, value) in policy.own {
@@ -114,7 +118,9 @@ fn forwarded_name(name: &str) -> Result<HeaderName, http::header::InvalidHeaderN
 fn content_type(message: &Message) -> Option<HeaderValue> {
     match &message.content {
         Content::Payload(_) => Some(HeaderValue::from_static("application/json")),
-        Content::Body(_) => message.content_type.as_deref().and_then(|value| HeaderValue::from_str(value).ok()),
+        Content::Body(_) => {
+            message.content_type.as_deref().and_then(|value| HeaderValue::from_str(value).ok())
+        }
     }
 }
 

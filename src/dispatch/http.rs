@@ -56,7 +56,10 @@ impl Client {
     }
 
     /// Sends one request and returns the reply's head; the body is still to be read.
-    pub(super) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, legacy::Error> {
+    pub(super) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, legacy::Error> {
         self.0.request(request).await
     }
 }
@@ -98,12 +101,17 @@ impl Service<Uri> for Bounded {
     fn call(&mut self, uri: Uri) -> Self::Future {
         let limit = self.limit;
         let connecting = self.inner.call(uri);
-        Box::pin(async move { within(limit, connecting).await.unwrap_or_else(|| Err(ConnectTimeout(limit).into())) })
+        Box::pin(async move {
+            within(limit, connecting).await.unwrap_or_else(|| Err(ConnectTimeout(limit).into()))
+        })
     }
 }
 
 /// Waits for at most `limit`; `None` if that was not enough.
-#[expect(clippy::disallowed_methods, reason = "a cut HTTP exchange is an unknown outcome, and no transaction is open")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a cut HTTP exchange is an unknown outcome, and no transaction is open"
+)]
 pub(super) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
 }
@@ -123,5 +131,6 @@ pub(super) fn tls_of_this_machine() -> Result<ClientConfig, String> {
 }
 
 fn tls() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, rustls::Error> {
-    ClientConfig::builder_with_provider(Arc::new(ring::default_provider())).with_safe_default_protocol_versions()
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
 }

@@ -5,8 +5,8 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -76,8 +76,10 @@ fn sign(key: &SigningKey, message_id: &str, timestamp: i64, body: &[u8]) -> Stri
 }
 
 /// The packages' decoders do not mind bits left over in the last character.
-const STRICT: GeneralPurpose =
-    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+const STRICT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 
 /// After `whsec_` there is no doubt that base64 is meant, so padding may be left out.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
