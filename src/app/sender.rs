@@ -64,11 +64,21 @@ impl Sender {
                 false => format!("{}: {error}", self.base),
             })?;
             let (head, body) = answer.into_parts();
-            let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?.to_bytes();
-            let outcome = head.headers.get("x-hookgate-outcome").and_then(|v| v.to_str().ok()).unwrap_or_default();
-            Ok(Answer { status: head.status.as_u16(), outcome: outcome.to_owned(), body, latency: started.elapsed() })
+            let body =
+                Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?.to_bytes();
+            let outcome =
+                head.headers.get("x-hookgate-outcome").and_then(|v| v.to_str().ok()).unwrap_or_default();
+            Ok(Answer {
+                status: head.status.as_u16(),
+                outcome: outcome.to_owned(),
+                body,
+                latency: started.elapsed(),
+            })
         };
-        #[expect(clippy::disallowed_methods, reason = "an exchange that is cut here changes nothing on our side")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "an exchange that is cut here changes nothing on our side"
+        )]
         let answer = tokio::time::timeout(TIMEOUT, exchange).await;
         answer.unwrap_or_else(|_| Err(format!("no answer within {} s", TIMEOUT.as_secs())))
     }
@@ -77,14 +87,26 @@ impl Sender {
 /// An unsigned POST of a provider.
 #[must_use]
 pub fn post(origin: &str, path: &str, headers: Headers, body: Bytes) -> Request {
-    Request { method: "POST".into(), path: path.into(), query: None, origin: Some(origin.into()), headers, body }
+    Request {
+        method: "POST".into(),
+        path: path.into(),
+        query: None,
+        origin: Some(origin.into()),
+        headers,
+        body,
+    }
 }
 
 /// The same request, signed at `now`.
 ///
 /// # Errors
 /// A sentence: why it cannot be signed.
-pub fn signed(mut request: Request, provider: &Provider, secret: &Secret, now: Timestamp) -> Result<Request, String> {
+pub fn signed(
+    mut request: Request,
+    provider: &Provider,
+    secret: &Secret,
+    now: Timestamp,
+) -> Result<Request, String> {
     let signature = verify::sign(provider, secret, &request, now)?;
     for (name, value) in &signature.headers {
         if request.headers.first(name).is_some() {
@@ -97,7 +119,8 @@ pub fn signed(mut request: Request, provider: &Provider, secret: &Secret, now: T
         request.body = body;
     }
     if let Some(target) = signature.path_and_query {
-        let (path, query) = target.split_once('?').map_or((&*target, None), |(path, query)| (path, Some(query)));
+        let (path, query) =
+            target.split_once('?').map_or((&*target, None), |(path, query)| (path, Some(query)));
         (request.path, request.query) = (path.to_owned(), query.map(str::to_owned));
     }
     Ok(request)
@@ -105,12 +128,13 @@ pub fn signed(mut request: Request, provider: &Provider, secret: &Secret, now: T
 
 fn outgoing(request: &Request, url: &str) -> Result<http::Request<Full<Bytes>>, String> {
     let mut outgoing = http::Request::new(Full::new(request.body.clone()));
-    *outgoing.method_mut() =
-        Method::from_bytes(request.method.as_bytes()).map_err(|_| format!("`{}` is no method", request.method))?;
+    *outgoing.method_mut() = Method::from_bytes(request.method.as_bytes())
+        .map_err(|_| format!("`{}` is no method", request.method))?;
     *outgoing.uri_mut() = url.parse::<Uri>().map_err(|error| format!("`{url}` is no URL: {error}"))?;
     for (name, value) in request.headers.iter() {
         let bad = |_| format!("header `{name}` cannot be sent");
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no header name"))?;
+        let name =
+            HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no header name"))?;
         outgoing.headers_mut().append(name, HeaderValue::from_bytes(value).map_err(bad)?);
     }
     Ok(outgoing)

@@ -12,7 +12,7 @@ use crate::config::Endpoint;
 use crate::failpoint;
 use crate::model::{Event, NewEvent, Outcome};
 use crate::process::Failed;
-use crate::store::{Existing, Insertion, RowState, StoreError, Tx};
+use crate::store::{Insertion, RowState, StoreError, Tx};
 
 /// How often to look again at a row that a worker holds under a lease.
 const LEASE_POLL: Duration = Duration::from_millis(100);
@@ -68,7 +68,7 @@ impl Receiver {
             let existing = match tx.insert(event).await {
                 Ok(Insertion::Inserted { received_at }) => {
                     failpoint::reach("process.after_insert");
-                    return self.work(tx, event, received_at, None, deadline).await;
+                    return self.work(tx, event, &stored(event, received_at), deadline).await;
                 }
                 Ok(Insertion::Existing(existing)) => existing,
                 Err(error) => {
@@ -81,9 +81,15 @@ impl Receiver {
                 return self.conflict(endpoint, event, &existing).await.map_err(|fault| (fault, Vec::new()));
             }
             match existing.state {
-                RowState::Unprocessed => {
-                    return self.work(tx, event, existing.received_at, Some(&existing), deadline).await;
-                }
+                // Left by another mode or by a replay: the row is locked, and worked on as it was stored.
+                RowState::Unprocessed => match tx.stored(&event.key).await {
+                    Ok(Some(first)) => return self.work(tx, event, &first, deadline).await,
+                    Ok(None) => tx.rollback().await,
+                    Err(error) => {
+                        tx.rollback().await;
+                        return Err(store(error));
+                    }
+                },
                 RowState::Leased => {
                     tx.rollback().await;
                     sleep(LEASE_POLL.min(left)).await;
@@ -104,12 +110,10 @@ impl Receiver {
         &self,
         tx: Tx,
         event: &NewEvent,
-        received_at: Timestamp,
-        first: Option<&Existing>,
+        stored: &Event,
         deadline: Instant,
     ) -> Result<EventReceipt, Broken> {
-        let stored = stored(event, received_at, first);
-        match self.processor.run(tx, &stored, deadline).await {
+        match self.processor.run(tx, stored, deadline).await {
             Ok(work) => {
                 self.wake.dispatcher.notify_one();
                 let outcome = if work.outcome == "ignored" { Outcome::Ignored } else { Outcome::Processed };
@@ -140,9 +144,8 @@ fn fault(code: String) -> Fault {
     }
 }
 
-/// The event as the row has it: where an earlier copy was stored with other volatile parts, that copy's bytes.
-fn stored(event: &NewEvent, received_at: Timestamp, first: Option<&Existing>) -> Event {
-    let body = first.and_then(|first| first.body.clone()).filter(|body| !body.is_empty());
+/// The event as its new row has it.
+fn stored(event: &NewEvent, received_at: Timestamp) -> Event {
     Event {
         key: event.key.clone(),
         event_type: event.event_type.clone(),
@@ -152,7 +155,7 @@ fn stored(event: &NewEvent, received_at: Timestamp, first: Option<&Existing>) ->
         ordering_key: event.ordering_key.clone(),
         content_type: event.content_type.clone(),
         headers: Arc::clone(&event.headers),
-        body: body.unwrap_or_else(|| event.body.clone()),
+        body: event.body.clone(),
         trace_context: event.trace_context.clone(),
     }
 }

@@ -22,8 +22,6 @@ pub use lock::{ServeLock, lock_for_serving};
 pub use migrate::migrate;
 pub use open::{Store, connect};
 pub use ports::{Inbox, Ledger, Outbox, Queue};
-pub use rows::{
-    BACKLOG_CAP, Backlog, Existing, Finish, Insertion, Lane, Quarantined, RowState, Settled,
-};
+pub use rows::{BACKLOG_CAP, Backlog, Existing, Finish, Insertion, Lane, Quarantined, RowState, Settled};
 pub use tx::{Emitted, Locked, Tx};
 pub use value::{Param, Row, Sql};

@@ -51,6 +51,12 @@ impl InboxJob {
         Self { inbox, queue, processor, settings, wake_dispatcher }
     }
 
+    /// The whole inbox is one lane.
+    fn lane(&self, limit: u32) -> Lane {
+        let Settings { lease, max_attempts, .. } = self.settings;
+        Lane { name: "inbox".into(), limit, lease, max_attempts }
+    }
+
     /// `Ok(None)`: the row is somebody else's by now.
     async fn process(&self, leased: &Leased<EventKey>) -> Result<Option<Work>, Failed> {
         let deadline = Instant::now() + self.settings.work_timeout;
@@ -98,7 +104,7 @@ impl InboxJob {
 
 #[async_trait]
 impl Job for InboxJob {
-    type Item = EventKey;
+    type Claimed = Leased<EventKey>;
     type Report = Worked;
 
     fn queue(&self) -> &'static str {
@@ -141,6 +147,14 @@ impl Job for InboxJob {
                 Worked { key, runs, lag: None, lease_lost: false }
             }
         }
+    }
+
+    async fn give_back(&self, leased: Leased<EventKey>) -> Result<Settled, StoreError> {
+        self.queue.give_back(leased).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
+        self.queue.next_due(&[self.lane(1)]).await
     }
 }
 

@@ -18,17 +18,19 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
-use crate::model::Leased;
-use crate::store::StoreError;
+use crate::store::{Settled, StoreError};
 
 pub use inbox::{InboxJob, Worked};
-pub use outbox::{Delivered, OutboxJob};
+pub use outbox::OutboxJob;
+
+/// Between two looks at a queue without a wake-up.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// What one queue needs: how to claim rows, and how to work on one and settle it.
 #[async_trait]
 pub trait Job: Send + Sync + 'static {
-    /// What is claimed.
-    type Item: Send + 'static;
+    /// A claimed row, with what is needed to work on it.
+    type Claimed: Send + 'static;
     /// What came of it, for the metrics.
     type Report: Send + 'static;
 
@@ -39,10 +41,22 @@ pub trait Job: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn claim(&self, free: usize) -> Result<Vec<Leased<Self::Item>>, StoreError>;
+    async fn claim(&self, free: usize) -> Result<Vec<Self::Claimed>, StoreError>;
 
     /// Works on one row and settles it, whatever happens.
-    async fn work(&self, leased: Leased<Self::Item>) -> Self::Report;
+    async fn work(&self, claimed: Self::Claimed) -> Self::Report;
+
+    /// Gives a claim back on which no work was begun.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the lease will run out by itself.
+    async fn give_back(&self, claimed: Self::Claimed) -> Result<Settled, StoreError>;
+
+    /// How long until the next row is due, if one waits.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn next_due(&self) -> Result<Option<Duration>, StoreError>;
 }
 
 /// How a queue is looked after.
@@ -72,31 +86,51 @@ pub async fn run<J: Job>(
         woken.as_mut().enable();
         let Some(free) = free_hands(&hands, &stop).await else { break };
         let asked = free.len();
-        let claimed = match job.claim(asked).await {
-            Ok(claimed) => claimed,
-            Err(error) => {
-                error!(queue = job.queue(), code = error.code(), %error, "worker.claim_failed");
-                Vec::new()
-            }
-        };
+        let claimed = claim(job.as_ref(), asked, &stop).await;
         let more_may_wait = claimed.len() == asked;
-        for (leased, hand) in claimed.into_iter().zip(free) {
+        for (claimed, hand) in claimed.into_iter().zip(free) {
             let (job, watch) = (Arc::clone(&job), Arc::clone(&watch));
             tasks.spawn(async move {
-                watch(&job.work(leased).await);
+                watch(&job.work(claimed).await);
                 drop(hand);
             });
         }
         if !more_may_wait {
             tokio::select! {
                 () = &mut woken => {}
-                () = tokio::time::sleep(settings.poll_interval) => {}
+                () = tokio::time::sleep(pause(job.as_ref(), &settings).await) => {}
                 () = stop.cancelled() => {}
             }
         }
     }
     tasks.close();
     tasks.wait().await;
+}
+
+/// Claims rows; what came in while the order to stop did is given back.
+async fn claim<J: Job>(job: &J, free: usize, stop: &CancellationToken) -> Vec<J::Claimed> {
+    let claimed = job.claim(free).await.unwrap_or_else(|error| {
+        error!(queue = job.queue(), code = error.code(), %error, "worker.claim_failed");
+        Vec::new()
+    });
+    if !stop.is_cancelled() {
+        return claimed;
+    }
+    for claimed in claimed {
+        if let Err(error) = job.give_back(claimed).await {
+            error!(queue = job.queue(), code = error.code(), %error, "worker.not_given_back");
+        }
+    }
+    Vec::new()
+}
+
+/// Until the next row is due, but not longer than the poll interval, and never so short that a row which cannot be
+/// claimed now keeps the loop spinning.
+async fn pause<J: Job>(job: &J, settings: &Settings) -> Duration {
+    match job.next_due().await {
+        Ok(Some(due)) => due.max(SHORTEST_PAUSE).min(settings.poll_interval),
+        _ => settings.poll_interval,
+    }
 }
 
 /// All hands that are free, at least one; `None` when told to stop.
