@@ -18,7 +18,6 @@ pub mod handler;
 pub mod process;
 pub mod receive;
 pub mod dispatch;
-#[cfg(any())]
 pub mod worker;
 pub mod observe;
 pub mod ingress;
