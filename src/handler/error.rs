@@ -136,3 +136,32 @@ impl fmt::Debug for HandlerError {
 /// There is no `source` on purpose: who logs an error logs its chain, and the cause may hold values. See
 /// [`HandlerError::cause`].
 impl Error for HandlerError {}
+
+/// What is wrong with a route's handler, found before any event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupError {
+    /// File and line: of an SQL module, or of the route that names the handler.
+    pub place: String,
+    /// What is wrong there, and what would be right.
+    pub problem: String,
+}
+
+impl SetupError {
+    /// A problem whose place the caller knows.
+    pub(super) fn new(problem: impl Into<String>) -> Self {
+        Self { place: String::new(), problem: problem.into() }
+    }
+
+    /// The same problem, here unless it has a closer place.
+    pub(super) fn at(self, place: &str) -> Self {
+        if self.place.is_empty() { Self { place: place.into(), ..self } } else { self }
+    }
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.problem)
+    }
+}
+
+impl Error for SetupError {}

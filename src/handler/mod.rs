@@ -38,7 +38,14 @@
 mod contract;
 mod error;
 mod payload;
+mod registry;
+pub mod sql;
+mod stripe_billing;
+mod stripe_checkout;
 
 pub use contract::{Handler, Outcome};
-pub use error::HandlerError;
+pub use error::{HandlerError, SetupError};
 pub use payload::Payload;
+pub use registry::{BUILT_IN, NameTaken, Registry, Resolved};
+pub use stripe_billing::StripeBilling;
+pub use stripe_checkout::StripeCheckout;

@@ -26,12 +26,16 @@ impl<'a> Payload<'a> {
         Ok(Self(serde_json::from_slice(&event.body)?))
     }
 
-    /// The text at `pointer`; `None` if there is nothing or `null`.
+    /// The text at `pointer`; `None` if there is nothing or `null`. A text with the character NUL is none, since
+    /// PostgreSQL has no room for it.
     ///
     /// # Errors
     /// Permanent, `handler.payload.NAME` with the pointer's last part: there is something else.
     pub fn optional_text(&self, pointer: &str) -> Result<Option<String>, HandlerError> {
-        self.read(pointer, "a text", |raw| serde_json::from_str(raw.get()).ok())
+        let parse = |raw: &RawValue| {
+            serde_json::from_str(raw.get()).ok().filter(|text: &String| !text.contains('\0'))
+        };
+        self.read(pointer, "a text", parse)
     }
 
     /// The text at `pointer`.

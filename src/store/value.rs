@@ -13,6 +13,14 @@ pub struct Sql {
     pub sqlite: &'static str,
 }
 
+impl Sql {
+    /// A statement that reads the same in both dialects.
+    #[must_use]
+    pub const fn same(sql: &'static str) -> Self {
+        Self { postgres: sql, sqlite: sql }
+    }
+}
+
 /// A value for a statement, or one that came out of a row. `None` is NULL *of that type*.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Param {
