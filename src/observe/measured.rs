@@ -1,4 +1,4 @@
-//! The inbox with measuring around it, so that neither the store nor its callers name a metric.
+//! The store's ports with measuring around them, so that neither the store nor its callers name a metric.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,37 +6,85 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::Metrics;
-use crate::model::NewEvent;
-use crate::store::{Inbox, Insertion, Quarantined, StoreError, Tx};
+use crate::model::{Attempt, Failure, Leased, Message, NewEvent, Next};
+use crate::store::{Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Tx};
 
-/// An inbox that records how long units of work wait for their transaction.
-pub struct Measured<I: ?Sized> {
+/// A port of the store, measured: an inbox records how long units of work wait for their transaction, a queue counts
+/// settlements that came after the lease had passed on.
+pub struct Measured<P: ?Sized> {
     metrics: Arc<Metrics>,
-    inbox: Arc<I>,
+    queue: &'static str,
+    port: Arc<P>,
 }
 
-impl<I: ?Sized> Measured<I> {
-    /// Measures what goes through `inbox`.
+impl<P: ?Sized> Measured<P> {
+    /// Measures what goes through `port`, which belongs to `queue` (`inbox` or `outbox`).
     #[must_use]
-    pub fn new(inbox: Arc<I>, metrics: Arc<Metrics>) -> Self {
-        Self { metrics, inbox }
+    pub fn new(port: Arc<P>, queue: &'static str, metrics: Arc<Metrics>) -> Self {
+        Self { metrics, queue, port }
+    }
+
+    fn count_lost(&self, settled: Result<Settled, StoreError>) -> Result<Settled, StoreError> {
+        if matches!(settled, Ok(Settled::LeaseLost)) {
+            self.metrics.lease_lost(self.queue);
+        }
+        settled
     }
 }
 
 #[async_trait]
-impl<I: Inbox + ?Sized> Inbox for Measured<I> {
+impl<P: Inbox + ?Sized> Inbox for Measured<P> {
     async fn accept(&self, events: &[NewEvent]) -> Result<Vec<Insertion>, StoreError> {
-        self.inbox.accept(events).await
+        self.port.accept(events).await
     }
 
     async fn begin(&self, limit: Duration) -> Result<Tx, StoreError> {
         let asked = Instant::now();
-        let tx = self.inbox.begin(limit).await;
+        let tx = self.port.begin(limit).await;
         self.metrics.store_wait(asked.elapsed());
         tx
     }
 
     async fn quarantine(&self, request: &Quarantined) -> Result<(), StoreError> {
-        self.inbox.quarantine(request).await
+        self.port.quarantine(request).await
+    }
+}
+
+#[async_trait]
+impl<T: Send + Sync + 'static, P: Queue<T> + ?Sized> Queue<T> for Measured<P> {
+    async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<T>>, StoreError> {
+        self.port.claim(limit, lanes).await
+    }
+
+    async fn extend(&self, leased: &Leased<T>, lease: Duration) -> Result<Settled, StoreError> {
+        self.count_lost(self.port.extend(leased, lease).await)
+    }
+
+    async fn give_back(&self, leased: Leased<T>) -> Result<Settled, StoreError> {
+        self.count_lost(self.port.give_back(leased).await)
+    }
+
+    async fn fail(&self, leased: Leased<T>, failure: &Failure, next: &Next) -> Result<Settled, StoreError> {
+        self.count_lost(self.port.fail(leased, failure, next).await)
+    }
+
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
+        self.port.next_due(lanes).await
+    }
+}
+
+#[async_trait]
+impl<P: Outbox + ?Sized> Outbox for Measured<P> {
+    async fn publish(&self, leased: Leased<Message>, attempt: &Attempt) -> Result<Settled, StoreError> {
+        self.count_lost(self.port.publish(leased, attempt).await)
+    }
+
+    async fn fail_attempt(
+        &self,
+        leased: Leased<Message>,
+        attempt: &Attempt,
+        next: &Next,
+    ) -> Result<Settled, StoreError> {
+        self.count_lost(self.port.fail_attempt(leased, attempt, next).await)
     }
 }

@@ -1,25 +1,21 @@
 //! The counters of one process, with their children made at start from the config.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use prometheus::core::Collector;
-use prometheus::{Encoder, Histogram, IntCounter, IntCounterVec, Registry, Result, TextEncoder};
+use prometheus::{Encoder, IntCounterVec, Registry, Result, TextEncoder};
 
+use super::children::{EndpointMetrics, count};
 use super::families::{Families, QueueGauges};
 
 use crate::clock::Timestamp;
-use crate::config::{Action, Config, Endpoint};
-use crate::model::{AttemptOutcome, Outcome, Reason};
+use crate::config::{Config, Endpoint};
+use crate::model::{AttemptOutcome, Outcome};
 use crate::process::HandlerRun;
 use crate::receive::Receipt;
 use crate::store::Backlog;
-
-/// How a handler's run can end; see [`HandlerRun::outcome`].
-const RUN_OUTCOMES: [&str; 6] = ["processed", "ignored", "flagged", "superseded", "failed", "permanent"];
-/// Event types that no route names.
-const OTHER: &str = "other";
 
 /// All metrics of this process.
 pub struct Metrics {
@@ -29,19 +25,6 @@ pub struct Metrics {
     destinations: Vec<Arc<str>>,
     /// Held while the gauges of the store are replaced and while the page is made, so that no page lacks some.
     page: Mutex<()>,
-}
-
-/// The children of one endpoint, so that a request allocates no label.
-pub(super) struct EndpointMetrics {
-    provider: Arc<str>,
-    requests: Vec<(Outcome, IntCounter)>,
-    rejections: Vec<(Reason, IntCounter)>,
-    events: Vec<(Outcome, IntCounter)>,
-    duration: Histogram,
-    pub(super) lag: Histogram,
-    secrets: Vec<IntCounter>,
-    types: HashMap<String, IntCounter>,
-    other_types: IntCounter,
 }
 
 impl Metrics {
@@ -108,7 +91,7 @@ impl Metrics {
         inc(&self.families.unrouted, &[reason]);
     }
 
-    /// A genuine request came at this time; also called at start with what the store remembers.
+    /// A genuine request came at this time, here or at another replica; an earlier time changes nothing.
     pub fn verified(&self, endpoint: &str, at: Timestamp) {
         if !self.endpoints.contains_key(endpoint) {
             return;
@@ -118,8 +101,13 @@ impl Metrics {
                 clippy::cast_precision_loss,
                 reason = "milliseconds since 1970 fit 53 bits for 280,000 years"
             )]
-            gauge.set(at.timestamp_millis() as f64 / 1_000.0);
+            gauge.set(gauge.get().max(at.timestamp_millis() as f64 / 1_000.0));
         }
+    }
+
+    /// A settlement came after the lease had passed on.
+    pub fn lease_lost(&self, queue: &'static str) {
+        inc(&self.families.leases_lost, &[queue]);
     }
 
     /// A unit of work waited this long for its transaction.
@@ -157,6 +145,18 @@ impl Metrics {
         self.families.outbox.forget();
     }
 
+    /// Verified events and duplicates among them since the start, by endpoint; conflicts stand apart.
+    pub(super) fn event_totals(&self) -> Vec<(Arc<str>, u64, u64)> {
+        let total = |metrics: &EndpointMetrics, wanted: &[Outcome]| -> u64 {
+            metrics.events.iter().filter(|(outcome, _)| wanted.contains(outcome)).map(|(_, c)| c.get()).sum()
+        };
+        let verified = [Outcome::Processed, Outcome::Accepted, Outcome::Ignored, Outcome::Duplicate];
+        self.endpoints
+            .iter()
+            .map(|(name, m)| (Arc::clone(name), total(m, &verified), total(m, &[Outcome::Duplicate])))
+            .collect()
+    }
+
     /// Adds a family that another module owns.
     ///
     /// # Errors
@@ -187,80 +187,6 @@ impl Metrics {
 
     fn lock_page(&self) -> MutexGuard<'_, ()> {
         self.page.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl EndpointMetrics {
-    fn new(families: &Families, config: &Config, endpoint: &Endpoint) -> Result<Self> {
-        let (provider, name) = (&**endpoint.provider.id(), &*endpoint.name);
-        let of_outcome = |family: &IntCounterVec| {
-            Outcome::ALL
-                .into_iter()
-                .map(|o| Ok((o, family.get_metric_with_label_values(&[provider, name, o.as_str()])?)))
-                .collect::<Result<Vec<_>>>()
-        };
-        let of_type =
-            |event_type: &str| families.event_types.get_metric_with_label_values(&[name, event_type]);
-        for handler in handlers_of(config, endpoint) {
-            for outcome in RUN_OUTCOMES {
-                families
-                    .process_attempts
-                    .get_metric_with_label_values(&[provider, name, handler, outcome])?;
-            }
-        }
-        Ok(Self {
-            provider: Arc::clone(endpoint.provider.id()),
-            requests: of_outcome(&families.requests)?,
-            rejections: Reason::ALL
-                .into_iter()
-                .map(|r| {
-                    Ok((r, families.rejections.get_metric_with_label_values(&[provider, name, r.as_str()])?))
-                })
-                .collect::<Result<_>>()?,
-            events: of_outcome(&families.events)?,
-            duration: families.request_duration.get_metric_with_label_values(&[provider, name])?,
-            lag: families.event_lag.get_metric_with_label_values(&[provider, name])?,
-            secrets: (1..=endpoint.secrets.len())
-                .map(|p| families.secret_matches.get_metric_with_label_values(&[name, &p.to_string()]))
-                .collect::<Result<_>>()?,
-            types: named_types(config, endpoint)
-                .into_iter()
-                .map(|t| Ok((t.to_owned(), of_type(t)?)))
-                .collect::<Result<_>>()?,
-            other_types: of_type(OTHER)?,
-        })
-    }
-}
-
-/// The handlers that routes give this endpoint.
-fn handlers_of<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a str> {
-    config
-        .routes
-        .iter()
-        .filter(|route| route.endpoints.contains(&endpoint.name))
-        .filter_map(|route| match &route.action {
-            Action::Handler(name) => Some(name.as_str()),
-            Action::Sql(module) => Some(module.name.as_str()),
-            Action::Forward => None,
-        })
-        .collect()
-}
-
-/// The event types that routes name without a wildcard.
-fn named_types<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a str> {
-    config
-        .routes
-        .iter()
-        .filter(|route| route.endpoints.contains(&endpoint.name))
-        .flat_map(|route| &route.types)
-        .map(String::as_str)
-        .filter(|glob| !glob.contains(['*', '?', '[', '{', '\\', '!']))
-        .collect()
-}
-
-fn count<K: PartialEq>(children: &[(K, IntCounter)], key: K) {
-    if let Some((_, counter)) = children.iter().find(|(k, _)| *k == key) {
-        counter.inc();
     }
 }
 

@@ -3,6 +3,7 @@
 //! Neither `/metrics` nor `/readyz` costs a query, however often a stranger asks for them, and no client that hangs
 //! up can cut a query short.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,8 @@ pub struct Monitor {
     metrics: Arc<Metrics>,
     health: Arc<StoreHealth>,
     interval: Duration,
+    /// What the hourly counts already hold: verified events and duplicates since the start.
+    flushed: HashMap<Arc<str>, (u64, u64)>,
 }
 
 impl Monitor {
@@ -52,7 +55,7 @@ impl Monitor {
     #[must_use]
     pub fn new(ledger: Arc<dyn Ledger>, metrics: Arc<Metrics>, interval: Duration) -> Self {
         let health = Arc::new(StoreHealth { good_for: interval * 5, seen: Mutex::new(None) });
-        Self { ledger, metrics, health, interval }
+        Self { ledger, metrics, health, interval, flushed: HashMap::new() }
     }
 
     /// What it saw last.
@@ -61,8 +64,8 @@ impl Monitor {
         Arc::clone(&self.health)
     }
 
-    /// Asks at once and then every interval, until `stop`.
-    pub async fn run(self, stop: CancellationToken) {
+    /// Asks at once and then every interval, until `stop`; then writes the last counts.
+    pub async fn run(mut self, stop: CancellationToken) {
         let mut was_up = None;
         loop {
             let asked = self.ask().await;
@@ -75,9 +78,12 @@ impl Monitor {
                 () = stop.cancelled() => break,
             }
         }
+        if let Err(error) = self.flush_counts().await {
+            warn!(code = error.code(), %error, "store.counts_lost");
+        }
     }
 
-    async fn ask(&self) -> Result<(), StoreError> {
+    async fn ask(&mut self) -> Result<(), StoreError> {
         let asked = self.ask_all().await;
         match &asked {
             Ok(()) => self.health.set(Some(Instant::now())),
@@ -89,10 +95,28 @@ impl Monitor {
         asked
     }
 
-    async fn ask_all(&self) -> Result<(), StoreError> {
+    async fn ask_all(&mut self) -> Result<(), StoreError> {
         self.ledger.ready().await?;
         let (inbox, outbox) = self.ledger.backlog().await?;
         self.metrics.backlog(&inbox, &outbox);
+        self.flush_counts().await?;
+        for (endpoint, at) in self.ledger.last_verified().await? {
+            self.metrics.verified(&endpoint, at);
+        }
+        Ok(())
+    }
+
+    /// Adds what was counted since the last time to the store's hourly counts, from which `backlog` takes the
+    /// duplicate rate. What could not be written is written the next time.
+    async fn flush_counts(&mut self) -> Result<(), StoreError> {
+        for (endpoint, events, duplicates) in self.metrics.event_totals() {
+            let done = self.flushed.entry(Arc::clone(&endpoint)).or_default();
+            let new = (events.saturating_sub(done.0), duplicates.saturating_sub(done.1));
+            if new != (0, 0) {
+                self.ledger.count_events(&endpoint, new.0, new.1).await?;
+                *done = (events, duplicates);
+            }
+        }
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ impl Metrics {
             metrics.lag.observe(lag.as_secs_f64());
         }
         if worked.lease_lost {
-            inc(&self.families.leases_lost, &["inbox"]);
+            self.lease_lost("inbox");
         }
     }
 
@@ -25,9 +25,6 @@ impl Metrics {
         inc(&self.families.delivery_attempts, &labels);
         if let Ok(duration) = self.families.delivery_duration.get_metric_with_label_values(&labels) {
             duration.observe(delivered.attempt.duration.as_secs_f64());
-        }
-        if delivered.lease_lost {
-            inc(&self.families.leases_lost, &["outbox"]);
         }
     }
 
