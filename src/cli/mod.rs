@@ -11,6 +11,7 @@ mod request_args;
 // Arguments of commands whose `run` is still to come stand in their files already; a command is declared below
 // together with its `run`.
 pub mod backlog;
+#[cfg(any())]
 pub mod demo;
 pub mod migrate;
 pub mod providers;
