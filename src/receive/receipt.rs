@@ -32,7 +32,8 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    pub(super) fn new(request_id: Uuid) -> Self {
+    /// A receipt that says nothing yet; also for requests that never reach the receiver.
+    pub(crate) fn new(request_id: Uuid) -> Self {
         Self {
             request_id,
             outcome: Outcome::Handshake,

@@ -1,0 +1,143 @@
+//! One connection: TLS if configured, HTTP/1.1 or HTTP/2, and its end.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower::{BoxError, Service};
+use tracing::debug;
+
+use super::activity::{Activity, Watched};
+use super::limits::{GRACE, Limits, MAX_HEADER_BYTES, MAX_HEADERS, MAX_STREAMS};
+
+/// How all connections of a listener are served.
+pub(super) struct Connection {
+    tls: Option<TlsAcceptor>,
+    http: auto::Builder<TokioExecutor>,
+    idle: Duration,
+}
+
+/// How a connection is told to end.
+#[derive(Clone, Default)]
+pub(super) struct End {
+    /// Finish what is in flight and take no more.
+    pub(super) please: CancellationToken,
+    /// Drop everything.
+    pub(super) now: CancellationToken,
+}
+
+impl Connection {
+    pub(super) fn new(tls: Option<TlsAcceptor>, limits: Limits) -> Self {
+        Self { tls, http: http_limits(limits), idle: limits.idle }
+    }
+
+    /// Serves one connection to its end.
+    pub(super) async fn serve<S, B>(&self, stream: TcpStream, service: S, end: End)
+    where
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        if let Err(error) = stream.set_nodelay(true) {
+            debug!(%error, "connection.nodelay_failed");
+        }
+        let Some(tls) = &self.tls else { return self.drive(stream, service, end).await };
+        let handshake = tokio::select! {
+            handshake = tls.accept(stream) => handshake,
+            () = tokio::time::sleep(self.idle) => return,
+            () = end.please.cancelled() => return,
+        };
+        match handshake {
+            Ok(stream) => self.drive(stream, service, end).await,
+            Err(error) => debug!(%error, "connection.tls_failed"),
+        }
+    }
+
+    /// Runs the protocol. hyper bounds the time of HTTP/1 headers, but neither the time until it knows which protocol
+    /// is spoken, nor the HTTP/2 preface, nor an HTTP/2 connection that only answers pings; and a graceful end waits
+    /// for all three. So a connection without a request is asked to end after a while, and then dropped.
+    async fn drive<I, S, B>(&self, io: I, service: S, end: End)
+    where
+        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let activity = Arc::new(Activity::new());
+        let service = TowerToHyperService::new(Watched::new(service, Arc::clone(&activity)));
+        let mut protocol = pin!(self.http.serve_connection(TokioIo::new(io), service));
+        let mut patience = self.idle;
+        let mut look = pin!(tokio::time::sleep(patience));
+        let mut ending = false;
+        loop {
+            tokio::select! {
+                ended = protocol.as_mut() => {
+                    if let Err(error) = ended {
+                        debug!(error, "connection.failed");
+                    }
+                    return;
+                }
+                () = end.now.cancelled() => return,
+                () = end.please.cancelled(), if !ending => {}
+                () = look.as_mut() => match activity.idle() {
+                    None => {
+                        look.as_mut().reset(Instant::now() + patience);
+                        continue;
+                    }
+                    Some(idle) if idle < patience => {
+                        look.as_mut().reset(Instant::now() + (patience - idle));
+                        continue;
+                    }
+                    Some(_) if ending => return,
+                    Some(_) => {}
+                },
+            }
+            ending = true;
+            protocol.as_mut().graceful_shutdown();
+            patience = GRACE;
+            look.as_mut().reset(Instant::now() + patience);
+        }
+    }
+}
+
+fn http_limits(limits: Limits) -> auto::Builder<TokioExecutor> {
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    http.http1()
+        // Without a timer hyper silently ignores the time limit of the headers.
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.idle)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEADER_BYTES as usize);
+    http.http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(MAX_HEADER_BYTES)
+        .max_concurrent_streams(MAX_STREAMS)
+        // Peers that vanished without a word are found by pings; the idle limit above does not need them, a request
+        // whose body never ends does.
+        .keep_alive_interval(limits.idle)
+        .keep_alive_timeout(limits.idle);
+    http
+}
