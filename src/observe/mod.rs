@@ -13,7 +13,6 @@ mod log;
 mod measured;
 mod metrics;
 mod monitor;
-#[cfg(any())]
 mod work;
 
 pub use line::{Exchange, request_line};
@@ -21,5 +20,4 @@ pub use log::{LogError, init_tracing};
 pub use measured::Measured;
 pub use metrics::Metrics;
 pub use monitor::{INTERVAL, Monitor, StoreHealth};
-#[cfg(any())]
 pub use work::Alive;
