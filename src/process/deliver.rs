@@ -17,7 +17,7 @@ const FORWARD: &str = "forward";
 pub(super) async fn address_emitted<'a>(
     tx: &mut Tx,
     event: &Event,
-    emit_of: impl Fn(&str) -> &'a [Arc<str>],
+    emit_of: impl Fn(&str) -> Vec<&'a Arc<str>>,
 ) -> Result<(), StoreError> {
     let mut seen = HashMap::new();
     for message in tx.emitted(&event.key).await? {
@@ -25,7 +25,7 @@ pub(super) async fn address_emitted<'a>(
         *twin += 1;
         let ids: Vec<(&str, String)> = emit_of(&message.route)
             .iter()
-            .map(|to| (&**to, message_id(event, &[&identity(&message), to, &twin.to_string()])))
+            .map(|to| (&***to, message_id(event, &[&identity(&message), to, &twin.to_string()])))
             .collect();
         let to: Vec<(&str, &str)> = ids.iter().map(|(to, id)| (*to, id.as_str())).collect();
         if !to.is_empty() {
@@ -35,12 +35,9 @@ pub(super) async fn address_emitted<'a>(
     Ok(())
 }
 
-/// Writes one row for each destination, however many routes name it.
+/// Writes one row for each destination.
 pub(super) async fn forward(tx: &mut Tx, event: &Event, to: &[&Arc<str>]) -> Result<(), StoreError> {
-    for (at, destination) in to.iter().enumerate() {
-        if to[..at].contains(destination) {
-            continue;
-        }
+    for destination in to {
         let id = message_id(event, &[FORWARD, destination]);
         tx.forward(event, FORWARD, destination, &id).await?;
     }

@@ -8,11 +8,14 @@
 //! What is absent: HTTP, leases, retries.
 
 mod deliver;
+mod plan;
 mod processor;
 
 use std::sync::Arc;
 
-pub use processor::{Failed, Processor, Step, Work};
+pub use processor::{Failed, Processor, Work};
+
+use crate::handler::Handler;
 
 /// How one handler's run ended, for metrics and logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,4 +24,22 @@ pub struct HandlerRun {
     pub handler: Arc<str>,
     /// `processed`, `ignored`, `flagged`, `failed` or `permanent`.
     pub outcome: &'static str,
+}
+
+/// What one route does with an event.
+pub enum Step {
+    /// Runs a handler; what it emits goes to these destinations.
+    Handle {
+        /// Its name in logs, metrics and `outbox.route`.
+        name: Arc<str>,
+        /// The handler.
+        handler: Arc<dyn Handler>,
+        /// Where its messages go; none: they wait for the user's own relay.
+        emit: Vec<Arc<str>>,
+    },
+    /// Forwards the event as it came.
+    Forward {
+        /// Where it goes.
+        destinations: Vec<Arc<str>>,
+    },
 }

@@ -9,7 +9,8 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
-use super::{HandlerRun, deliver};
+use super::plan::{Handling, Plan};
+use super::{HandlerRun, Step, deliver};
 use crate::failpoint;
 use crate::handler::{Handler, HandlerError, Outcome};
 use crate::model::{Event, Failure};
@@ -34,24 +35,6 @@ pub struct Failed {
     pub failure: Failure,
     /// The handlers that ran, the failed one last.
     pub runs: Vec<HandlerRun>,
-}
-
-/// What one route does with an event.
-pub enum Step {
-    /// Runs a handler; what it emits goes to these destinations.
-    Handle {
-        /// Its name in logs, metrics and `outbox.route`.
-        name: Arc<str>,
-        /// The handler.
-        handler: Arc<dyn Handler>,
-        /// Where its messages go; none: they wait for the user's own relay.
-        emit: Vec<Arc<str>>,
-    },
-    /// Forwards the event as it came.
-    Forward {
-        /// Where it goes.
-        destinations: Vec<Arc<str>>,
-    },
 }
 
 /// Runs units of work.
@@ -102,40 +85,25 @@ impl Processor {
         deadline: Instant,
         runs: &mut Vec<HandlerRun>,
     ) -> Result<Finish, Broken> {
-        let mut verdict = Verdict::default();
-        let mut forwards = Vec::new();
-        for step in self.steps_for(event) {
-            match step {
-                Step::Handle { name, handler, .. } => {
-                    let outcome = handle(tx, event, name, handler.as_ref(), deadline).await;
-                    runs.push(HandlerRun { handler: Arc::clone(name), outcome: word(&outcome) });
-                    verdict.add(event, name, outcome?);
-                }
-                Step::Forward { destinations } => forwards.extend(destinations),
-            }
+        let plan = self.plan_of(event);
+        let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
+        for Handling { name, handler, .. } in &plan.handlers {
+            let outcome = handle(tx, event, name, handler.as_ref(), deadline).await;
+            runs.push(HandlerRun { handler: Arc::clone(name), outcome: word(&outcome) });
+            verdict.add(event, name, outcome?);
         }
         if !runs.is_empty() {
-            deliver::address_emitted(tx, event, |route| self.emit_of(route)).await?;
+            deliver::address_emitted(tx, event, |name| plan.emit_of(name)).await?;
         }
-        deliver::forward(tx, event, &forwards).await?;
-        verdict.taken |= !forwards.is_empty();
+        deliver::forward(tx, event, &plan.forward).await?;
         let finish = verdict.finish();
         tx.finish(&event.key, &finish).await?;
         Ok(finish)
     }
 
-    fn steps_for<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'a Step> {
-        self.router.matching(&event.key.endpoint, &event.event_type).filter_map(|at| self.steps.get(at))
-    }
-
-    fn emit_of(&self, route: &str) -> &[Arc<str>] {
-        self.steps
-            .iter()
-            .find_map(|step| match step {
-                Step::Handle { name, emit, .. } if &**name == route => Some(emit.as_slice()),
-                _ => None,
-            })
-            .unwrap_or_default()
+    fn plan_of(&self, event: &Event) -> Plan<'_> {
+        let matching = self.router.matching(&event.key.endpoint, &event.event_type);
+        Plan::new(matching.filter_map(|at| self.steps.get(at)))
     }
 }
 

@@ -48,7 +48,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs the demo.
 pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let folder = tempfile::Builder::new().prefix("hookgate-demo-").tempdir().context("no temporary folder")?;
+    let folder =
+        tempfile::Builder::new().prefix("hookgate-demo-").tempdir().context("no temporary folder")?;
     let ports = (port(args.port, 8080)?, port(args.admin_port, 8081)?);
     let gateway = start(folder.path(), ports).await?;
     let right = tell(&gateway, folder.path()).await?;

@@ -49,7 +49,10 @@ impl Player<'_> {
         let requests = self.requests(scene)?;
         let answers = try_join_all(requests.iter().map(|request| self.sender.send(request)));
         let answers = answers.await.map_err(|error| anyhow!(error))?;
-        Ok(Played { scene, answers: answers.into_iter().map(|Answer { status, outcome, .. }| (status, outcome)).collect() })
+        Ok(Played {
+            scene,
+            answers: answers.into_iter().map(|Answer { status, outcome, .. }| (status, outcome)).collect(),
+        })
     }
 
     fn requests(&self, scene: &Scene) -> anyhow::Result<Vec<Request>> {
@@ -57,7 +60,9 @@ impl Player<'_> {
         let now = self.clock.now();
         let object = "DemoOther";
         let request = match &scene.make {
-            Make::Sample { event_type, event, object } => self.sample(endpoint, event_type, event, object, endpoint, now)?,
+            Make::Sample { event_type, event, object } => {
+                self.sample(endpoint, event_type, event, object, endpoint, now)?
+            }
             Make::Tampered { event_type, event, object } => {
                 tampered(self.sample(endpoint, event_type, event, object, endpoint, now)?)
             }
@@ -90,10 +95,9 @@ impl Player<'_> {
         at: Timestamp,
     ) -> anyhow::Result<Request> {
         let samples = endpoint.provider.samples();
-        let sample = samples
-            .iter()
-            .find(|sample| sample.event_type == event_type)
-            .with_context(|| format!("the definition of {} has no sample of {event_type}", endpoint.provider.id()))?;
+        let sample = samples.iter().find(|sample| sample.event_type == event_type).with_context(|| {
+            format!("the definition of {} has no sample of {event_type}", endpoint.provider.id())
+        })?;
         let (headers, body) = sample.render(&SampleIds { event: event.into(), object: object.into() }, at);
         self.signed(endpoint, headers, body, signer, at)
     }

@@ -13,10 +13,14 @@ use crate::app::Gateway;
 /// What came in, what happened, why.
 pub(super) fn table(played: &[Played]) -> Table {
     let mut table = Table::new();
-    table
-        .load_preset(UTF8_BORDERS_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["", "endpoint", "what came in", "status", "what happened", "why"]);
+    table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_header([
+        "",
+        "endpoint",
+        "what came in",
+        "status",
+        "what happened",
+        "why",
+    ]);
     for one in played {
         table.add_row([
             mark(one.is_right()).to_owned(),
@@ -76,6 +80,8 @@ fn outcomes(played: &Played) -> String {
     }
     match played.answers.as_slice() {
         [(_, outcome)] => outcome.clone(),
-        _ => counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", "),
+        _ => {
+            counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
+        }
     }
 }

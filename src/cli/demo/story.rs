@@ -18,37 +18,17 @@ pub(super) struct Scene {
 /// event or of the same invoice.
 pub(super) enum Make {
     /// A sample, signed with the endpoint's own secret.
-    Sample {
-        event_type: &'static str,
-        event: &'static str,
-        object: &'static str,
-    },
+    Sample { event_type: &'static str, event: &'static str, object: &'static str },
     /// The same, with one byte of the body changed after signing.
-    Tampered {
-        event_type: &'static str,
-        event: &'static str,
-        object: &'static str,
-    },
+    Tampered { event_type: &'static str, event: &'static str, object: &'static str },
     /// The same, signed this many seconds ago.
-    Late {
-        event_type: &'static str,
-        event: &'static str,
-        seconds: u64,
-    },
+    Late { event_type: &'static str, event: &'static str, seconds: u64 },
     /// A sample, signed with another endpoint's secret.
-    SecretOf {
-        endpoint: &'static str,
-        event_type: &'static str,
-        event: &'static str,
-    },
+    SecretOf { endpoint: &'static str, event_type: &'static str, event: &'static str },
     /// Slack's challenge: a body of its own.
     Body(&'static str),
     /// This many copies, all at once, of one event.
-    Copies {
-        event_type: &'static str,
-        event: &'static str,
-        copies: usize,
-    },
+    Copies { event_type: &'static str, event: &'static str, copies: usize },
 }
 
 const INVOICE: &str = "DemoInvoice";

@@ -1,0 +1,61 @@
+//! What the routes that match an event ask for, taken together.
+
+use std::sync::Arc;
+
+use super::Step;
+use crate::handler::Handler;
+
+/// The work of one event: each handler once and each destination once, however many routes name them.
+#[derive(Default)]
+pub(super) struct Plan<'a> {
+    /// The handlers in route order.
+    pub(super) handlers: Vec<Handling<'a>>,
+    /// Where the event goes as it came.
+    pub(super) forward: Vec<&'a Arc<str>>,
+}
+
+/// One handler and the destinations of what it emits.
+pub(super) struct Handling<'a> {
+    pub(super) name: &'a Arc<str>,
+    pub(super) handler: &'a Arc<dyn Handler>,
+    emit: Vec<&'a Arc<str>>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(steps: impl Iterator<Item = &'a Step>) -> Self {
+        let mut plan = Self::default();
+        for step in steps {
+            match step {
+                Step::Handle { name, handler, emit } => add_all(plan.handling(name, handler), emit),
+                Step::Forward { destinations } => add_all(&mut plan.forward, destinations),
+            }
+        }
+        plan
+    }
+
+    /// The destinations of what the handlers of this name emitted.
+    pub(super) fn emit_of(&self, name: &str) -> Vec<&'a Arc<str>> {
+        let mut all = Vec::new();
+        for handling in self.handlers.iter().filter(|handling| **handling.name == *name) {
+            add_all(&mut all, handling.emit.iter().copied());
+        }
+        all
+    }
+
+    fn handling(&mut self, name: &'a Arc<str>, handler: &'a Arc<dyn Handler>) -> &mut Vec<&'a Arc<str>> {
+        let known = self.handlers.iter().position(|known| Arc::ptr_eq(known.handler, handler));
+        let at = known.unwrap_or_else(|| {
+            self.handlers.push(Handling { name, handler, emit: Vec::new() });
+            self.handlers.len() - 1
+        });
+        &mut self.handlers[at].emit
+    }
+}
+
+fn add_all<'a>(list: &mut Vec<&'a Arc<str>>, more: impl IntoIterator<Item = &'a Arc<str>>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
+        }
+    }
+}
