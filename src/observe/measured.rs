@@ -10,7 +10,7 @@ use crate::model::{Attempt, Failure, Leased, Message, NewEvent, Next};
 use crate::store::{Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Tx};
 
 /// A port of the store, measured: an inbox records how long units of work wait for their transaction, a queue counts
-/// settlements that came after the lease had passed on.
+/// settlements that came after the lease had passed on, an outbox also the tries to deliver.
 pub struct Measured<P: ?Sized> {
     metrics: Arc<Metrics>,
     queue: &'static str,
@@ -76,6 +76,7 @@ impl<T: Send + Sync + 'static, P: Queue<T> + ?Sized> Queue<T> for Measured<P> {
 #[async_trait]
 impl<P: Outbox + ?Sized> Outbox for Measured<P> {
     async fn publish(&self, leased: Leased<Message>, attempt: &Attempt) -> Result<Settled, StoreError> {
+        self.metrics.delivery(&leased.item.destination, attempt);
         self.count_lost(self.port.publish(leased, attempt).await)
     }
 
@@ -85,6 +86,7 @@ impl<P: Outbox + ?Sized> Outbox for Measured<P> {
         attempt: &Attempt,
         next: &Next,
     ) -> Result<Settled, StoreError> {
+        self.metrics.delivery(&leased.item.destination, attempt);
         self.count_lost(self.port.fail_attempt(leased, attempt, next).await)
     }
 }

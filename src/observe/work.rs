@@ -4,7 +4,8 @@ use prometheus::IntGauge;
 
 use super::Metrics;
 use super::metrics::inc;
-use crate::worker::{Delivered, Worked};
+use crate::model::Attempt;
+use crate::worker::Worked;
 
 impl Metrics {
     /// A worker's try to process one event.
@@ -19,12 +20,12 @@ impl Metrics {
         }
     }
 
-    /// A worker's try to deliver one message.
-    pub fn delivered(&self, delivered: &Delivered) {
-        let labels = [&*delivered.destination, delivered.attempt.outcome.as_str()];
+    /// One try to deliver a message; see [`super::Measured`].
+    pub(super) fn delivery(&self, destination: &str, attempt: &Attempt) {
+        let labels = [destination, attempt.outcome.as_str()];
         inc(&self.families.delivery_attempts, &labels);
         if let Ok(duration) = self.families.delivery_duration.get_metric_with_label_values(&labels) {
-            duration.observe(delivered.attempt.duration.as_secs_f64());
+            duration.observe(attempt.duration.as_secs_f64());
         }
     }
 
