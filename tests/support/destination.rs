@@ -20,8 +20,6 @@ use super::wait;
 /// One request that arrived.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// The path with its query.
-    pub path: String,
     /// All headers.
     pub headers: HeaderMap,
     /// The body, byte for byte.
@@ -112,8 +110,7 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     let (head, body) = request.into_parts();
     // A sender that dies half-way has delivered nothing.
     let Ok(body) = body.collect().await else { return Ok(Response::new(Full::default())) };
-    let path = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
-    lock(&state.deliveries).push(Delivery { path, headers: head.headers, body: body.to_bytes() });
+    lock(&state.deliveries).push(Delivery { headers: head.headers, body: body.to_bytes() });
     let step = lock(&state.script).pop_front();
     let mut response = Response::new(Full::default());
     match step {

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +24,6 @@ pub struct GatewayConfig {
     folder: TempDir,
     head: String,
     sections: String,
-    environment: Vec<(String, String)>,
 }
 
 impl GatewayConfig {
@@ -53,7 +51,7 @@ mode = "{mode}"
             secret = stripe::SECRET
         );
         let folder = tempfile::tempdir().expect("a temporary folder");
-        Self { folder, head, sections: String::new(), environment: Vec::new() }
+        Self { folder, head, sections: String::new() }
     }
 
     /// Adds TOML at the end: routes, destinations, `[inbox]` and so on.
@@ -90,18 +88,6 @@ mode = "{mode}"
         self.with(&toml)
     }
 
-    /// An environment variable for the gateways started from now on.
-    #[must_use]
-    pub fn environment(mut self, name: &str, value: &str) -> Self {
-        self.environment.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
-    /// Where the configuration stands.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// Starts `hookgate serve` and waits until it listens.
     pub async fn start(&self) -> Gateway {
         match self.try_start(&[]).await {
@@ -127,7 +113,6 @@ mode = "{mode}"
             .args(["serve", "--config", "hookgate.toml"])
             .current_dir(self.folder.path())
             .env_remove("RUST_LOG")
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -213,6 +198,11 @@ impl Gateway {
     /// The whole log until now.
     pub fn log(&self) -> String {
         self.log.text()
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal.

@@ -81,7 +81,7 @@ impl Sdk {
 
     fn start(language: &'static str, command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // It ends with its standard input, so it needs no watchdog.
+        #[expect(clippy::zombie_processes, reason = "it serves all tests, and ends with its standard input")]
         let mut child = command.spawn().unwrap_or_else(|e| panic!("start the {language} runner: {e}"));
         let stdin = child.stdin.take().expect("stdin is piped");
         let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
@@ -116,7 +116,7 @@ struct Node {
 }
 
 impl Node {
-    /// The machine's own if it is new enough, else one from PyPI.
+    /// The machine's own if it is new enough, else one from the Python package index.
     fn find() -> Self {
         let version = Command::new("node").arg("--version").output().ok();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());

@@ -1,5 +1,7 @@
 //! What the tests stand on: the gateway in processes of its own, its neighbours on both sides, and a clock's patience.
 
+#[cfg(any())] // until support::postgres is there
+pub mod database;
 pub mod destination;
 pub mod gateway;
 pub mod http;

@@ -9,8 +9,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub enum Signal {
     /// Please stop.
     Term,
-    /// Stop at once.
-    Kill,
     /// Freeze: what a long pause of the machine looks like.
     Stop,
     /// Thaw.
@@ -21,7 +19,6 @@ pub enum Signal {
 pub fn signal(pid: u32, signal: Signal) {
     let name = match signal {
         Signal::Term => "TERM",
-        Signal::Kill => "KILL",
         Signal::Stop => "STOP",
         Signal::Cont => "CONT",
     };
@@ -54,6 +51,7 @@ impl Watchdog {
     fn get() -> &'static Self {
         static WATCHDOG: OnceLock<Watchdog> = OnceLock::new();
         WATCHDOG.get_or_init(|| {
+            #[expect(clippy::zombie_processes, reason = "it outlives this process by its purpose")]
             let mut shell = Command::new("sh")
                 .args(["-c", SCRIPT])
                 .stdin(Stdio::piped())
