@@ -1,0 +1,195 @@
+//! Endpoints: provider, paths, secrets, settings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDate, NaiveTime};
+
+use super::Context;
+use crate::clock::Timestamp;
+use crate::config::key::Key;
+use crate::config::problem::suggest;
+use crate::config::raw::{RawEndpoint, RawMode, RawSecret};
+use crate::config::{Endpoint, Mode, SigningSecret};
+use crate::provider::{Provider, SettingsError};
+use crate::verify::Keyring;
+
+const MIB: u64 = 1 << 20;
+
+pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>) -> Option<Endpoint> {
+    let key = Key::of(&["endpoints", name]);
+    let named = context.name(&key, name);
+    for (at, path) in raw.paths.iter().enumerate() {
+        check_path(&key.child("paths").index(at), path, context);
+    }
+    let expect = expect(&key.child("expect"), raw, context);
+    let max_body_key = key.child("max_body");
+    let max_body = raw.max_body.as_ref().and_then(|text| context.size(&max_body_key, text, 1..=64 * MIB));
+    let secrets = secrets(&key.child("secrets"), raw, context);
+    let (provider, settings) = provider(&key, raw, context)?;
+    let keyring = keyring(&key.child("secrets"), &provider, secrets.as_deref()?, context)?;
+    named.then_some(())?;
+    Some(Endpoint {
+        name: name.into(),
+        max_body: max_body.or_else(|| provider.max_body()).unwrap_or(1 << 20),
+        provider,
+        paths: raw.paths.clone(),
+        secrets: secrets?,
+        keyring,
+        settings,
+        mode: match raw.mode {
+            RawMode::Sync => Mode::Sync,
+            RawMode::Async => Mode::Async,
+        },
+        expect,
+    })
+}
+
+/// No path belongs to two endpoints, nor twice to one.
+pub(super) fn unique_paths(endpoints: &BTreeMap<String, RawEndpoint>, context: &mut Context<'_>) {
+    let mut seen: BTreeMap<&str, Key> = BTreeMap::new();
+    for (name, raw) in endpoints {
+        for (at, path) in raw.paths.iter().enumerate() {
+            let key = Key::of(&["endpoints", name, "paths"]).index(at);
+            if let Some(first) = seen.get(path.as_str()) {
+                let place = context.report.places.nearest(first).line();
+                context.report.error(&key, format!("the path {path:?} is taken by {first} ({place})"));
+            } else {
+                seen.insert(path, key);
+            }
+        }
+    }
+}
+
+/// The provider with the endpoint's settings in it, and those settings but for secret ones.
+fn provider(
+    key: &Key,
+    raw: &RawEndpoint,
+    context: &mut Context<'_>,
+) -> Option<(Arc<Provider>, BTreeMap<String, String>)> {
+    let Some(provider) = context.catalogue.get(&raw.provider) else {
+        let ids = context.catalogue.iter().map(|provider| &**provider.id());
+        let help = suggest(&raw.provider, ids);
+        let what = format!("there is no provider {:?}", raw.provider);
+        context.report.error_help(&key.child("provider"), what, help);
+        return None;
+    };
+    let key = key.child("settings");
+    let (mut all, mut shown) = (BTreeMap::new(), BTreeMap::new());
+    for (name, text) in &raw.settings {
+        if provider.settings().iter().any(|setting| setting.name == *name && setting.secret) {
+            let (secret, _) = context.resolve(&key.child(name), text)?;
+            all.insert(name.clone(), String::from_utf8_lossy(secret.expose()).into_owned());
+        } else {
+            all.insert(name.clone(), text.clone());
+            shown.insert(name.clone(), text.clone());
+        }
+    }
+    match provider.configure(&all) {
+        Ok(provider) => Some((provider, shown)),
+        Err(error) => {
+            let key = match &error {
+                SettingsError::Unknown { name, .. }
+                | SettingsError::Missing { name, .. }
+                | SettingsError::Invalid { name, .. } => key.child(name),
+                SettingsError::Secret { .. } => key,
+            };
+            context.report.error(&key, error.to_string());
+            None
+        }
+    }
+}
+
+fn secrets(key: &Key, raw: &RawEndpoint, context: &mut Context<'_>) -> Option<Vec<SigningSecret>> {
+    let mut secrets: Vec<SigningSecret> = Vec::new();
+    let mut complete = true;
+    for (at, raw) in raw.secrets.iter().enumerate() {
+        let key = key.index(at);
+        let (text, secret_key, until) = match raw {
+            RawSecret::Live(text) => (text, key.clone(), None),
+            RawSecret::Until(raw) => (&raw.secret, key.child("secret"), Some(raw.until.as_str())),
+        };
+        let until = until.map(|text| until_moment(&key.child("until"), text, context));
+        let secret = context.secret(&secret_key, text);
+        let (Some((secret, reference)), true) = (secret, until != Some(None)) else {
+            complete = false;
+            continue;
+        };
+        if let Some(twin) = secrets.iter().position(|other| other.secret == secret) {
+            context.report.error(&secret_key, format!("the same secret as number {}", twin + 1));
+        }
+        secrets.push(SigningSecret { secret, until: until.flatten(), reference });
+    }
+    let now = context.sources.now;
+    if complete && secrets.iter().all(|secret| secret.until.is_some_and(|until| until <= now)) {
+        context.report.error(key, "the `until` of every secret has passed: no request could be verified");
+        return None;
+    }
+    complete.then_some(secrets)
+}
+
+fn until_moment(key: &Key, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
+    let day = text.parse::<NaiveDate>().ok().map(|day| day.and_time(NaiveTime::MIN).and_utc());
+    let moment = day.or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc()));
+    match moment {
+        None => {
+            let what = format!("found {text:?}, expected a day (\"2027-01-31\") or a time with its zone");
+            context.report.error_help(key, what, "for example \"2027-01-31T12:00:00Z\"");
+        }
+        Some(moment) if moment <= context.sources.now => {
+            context.report.warn(key, format!("{text} has passed: this secret counts no more"), "remove it");
+        }
+        Some(_) => {}
+    }
+    moment
+}
+
+fn keyring(
+    key: &Key,
+    provider: &Provider,
+    secrets: &[SigningSecret],
+    context: &mut Context<'_>,
+) -> Option<Keyring> {
+    let keyring = Keyring::new(provider, secrets.iter().map(|secret| (secret.secret.clone(), secret.until)));
+    keyring
+        .map_err(|error| {
+            let key = match &error {
+                SettingsError::Secret { position, .. } => key.index(position.saturating_sub(1)),
+                _ => key.clone(),
+            };
+            let what = error.to_string();
+            context.report.error_help(&key, what, format!("`hookgate providers show {}`", provider.id()));
+        })
+        .ok()
+}
+
+/// Paths are compared byte by byte, so they are written as they arrive: nothing a proxy or client may rewrite.
+fn check_path(key: &Key, path: &str, context: &mut Context<'_>) {
+    let segments_fit = path.split('/').skip(1).all(|segment| !matches!(segment, "" | "." | ".."));
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "/-._~!$&'()*+,=:@".contains(c);
+    let what = if !path.starts_with('/') {
+        "expected a path that begins with `/`"
+    } else if path.len() > 256 {
+        "expected at most 256 characters"
+    } else if path.contains('?') || path.contains('#') {
+        "expected a path alone, without query or fragment"
+    } else if !path.chars().all(allowed) {
+        "expected letters, digits and -._~!$&'()*+,=:@ only: other characters may arrive in several spellings"
+    } else if path != "/" && !segments_fit {
+        "expected no empty, `.` or `..` part and no slash at the end: clients and proxies rewrite those"
+    } else {
+        return;
+    };
+    context.report.error(key, format!("found {path:?}, {what}"));
+}
+
+fn expect(key: &Key, raw: &RawEndpoint, context: &mut Context<'_>) -> Vec<(String, serde_json::Value)> {
+    for (pointer, value) in &raw.expect {
+        let key = key.child(pointer);
+        context.pointer(&key, pointer);
+        if !(value.is_boolean() || value.is_string() || value.is_i64()) {
+            context.report.error(&key, "expected a text, a whole number, true or false");
+        }
+    }
+    raw.expect.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect()
+}

@@ -1,0 +1,69 @@
+//! `[destinations.NAME]`, as the gateway uses it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderMap;
+
+use super::Queue;
+use crate::model::Secret;
+
+/// Where messages go.
+#[derive(Debug)]
+pub struct Destination {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The kind and its own settings.
+    pub kind: DestinationKind,
+    /// Secrets that sign each delivery (Standard Webhooks), all of them while rotating.
+    pub sign: Vec<Secret>,
+    /// Own headers sent with each delivery; all of them are marked as sensitive.
+    pub headers: HeaderMap,
+    /// How long one delivery may take.
+    pub timeout: Duration,
+    /// Deliveries at once by this process.
+    pub concurrency: usize,
+    /// Whether the provider's signature headers are left out.
+    pub drop_signature: bool,
+    /// `[outbox]`, with what the destination overrides.
+    pub queue: Queue,
+}
+
+/// The kinds of destination.
+#[derive(Clone, Debug)]
+pub enum DestinationKind {
+    /// An HTTP POST.
+    Http {
+        /// `http` or `https`.
+        url: http::Uri,
+        /// Whether names may resolve to private addresses (literal addresses in `url` are the operator's own word).
+        allow_private: bool,
+    },
+}
+
+/// Whether a header (its name in lower case) is the connection's or the gateway's own to set, so that no
+/// destination's `headers` may name it: the hop-by-hop ones of
+/// <https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1>, those the client writes, and those of Standard Webhooks.
+#[must_use]
+pub fn is_reserved_header(name: &str) -> bool {
+    RESERVED.contains(&name) || name.starts_with("webhook-") || name.starts_with("x-hookgate-")
+}
+
+const RESERVED: [&str; 16] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "idempotency-key",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "traceparent",
+    "tracestate",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];

@@ -1,0 +1,52 @@
+//! `[endpoints.NAME]`, as the gateway uses it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::clock::Timestamp;
+use crate::model::Secret;
+use crate::provider::Provider;
+use crate::verify::Keyring;
+
+/// A configured inbound identity: a provider, its paths, its secrets.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// Its name: part of the inbox key.
+    pub name: Arc<str>,
+    /// How the provider signs, names events and wants to be answered; configured with `settings`.
+    pub provider: Arc<Provider>,
+    /// All of its paths; they are one endpoint.
+    pub paths: Vec<String>,
+    /// Its signing secrets in the order of the config; positions start at 1.
+    pub secrets: Vec<SigningSecret>,
+    /// The same, prepared for verification.
+    pub keyring: Keyring,
+    /// The definition's own constants (webhook id, client id, public URL…), but for secret ones.
+    pub settings: BTreeMap<String, String>,
+    /// When the reply is sent.
+    pub mode: Mode,
+    /// JSON pointers into the body and the values they must have, else `wrong_environment`.
+    pub expect: Vec<(String, serde_json::Value)>,
+    /// Larger bodies are answered 413.
+    pub max_body: usize,
+}
+
+/// One signing secret of an endpoint.
+#[derive(Clone, Debug)]
+pub struct SigningSecret {
+    /// In the form in which the provider's dashboard shows it.
+    pub secret: Secret,
+    /// It counts no more from this moment on.
+    pub until: Option<Timestamp>,
+    /// The reference it came from (`env:NAME`), for messages.
+    pub reference: String,
+}
+
+/// When an endpoint replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// After the handlers' work is committed together with the inbox row.
+    Sync,
+    /// After the inbox row is committed; workers do the rest.
+    Async,
+}

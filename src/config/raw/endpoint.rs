@@ -1,0 +1,66 @@
+//! `[endpoints.NAME]` as written.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{SecretText, SizeText};
+
+/// An inbound identity: a provider, its paths and its secrets.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawEndpoint {
+    /// The provider's id: `hookgate providers` lists them.
+    pub(crate) provider: String,
+    /// The paths on which it is reached; all of them are this one endpoint.
+    #[schemars(length(min = 1, max = 32))]
+    pub(crate) paths: Vec<String>,
+    /// The signing secrets that are live now, as the provider's dashboard shows them. Any of them may match.
+    #[schemars(length(min = 1, max = 16))]
+    pub(crate) secrets: Vec<RawSecret>,
+    /// The provider definition's own constants: `hookgate providers show ID` lists them.
+    #[serde(default)]
+    pub(crate) settings: BTreeMap<String, String>,
+    /// When the reply is sent.
+    #[serde(default)]
+    pub(crate) mode: RawMode,
+    /// JSON pointers into the body and the values they must have, else the request is rejected as
+    /// `wrong_environment`.
+    #[serde(default)]
+    pub(crate) expect: BTreeMap<String, serde_json::Value>,
+    /// Larger bodies are answered 413. Up to 64MiB; the provider's own maximum, or 1MiB, unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_body: Option<SizeText>,
+}
+
+/// When an endpoint replies.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RawMode {
+    /// After the handlers' work is committed, together with the inbox row.
+    Sync,
+    /// After the inbox row is committed; workers do the rest and retry.
+    #[default]
+    Async,
+}
+
+/// A signing secret, alone or with the moment from which it counts no more.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RawSecret {
+    /// Live for good.
+    Live(SecretText),
+    /// Live until a moment.
+    Until(RawUntil),
+}
+
+/// A signing secret on its way out.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawUntil {
+    /// The reference.
+    pub(crate) secret: SecretText,
+    /// A day (`2027-01-31`, from its first moment in UTC) or an RFC 3339 time.
+    pub(crate) until: String,
+}

@@ -1,0 +1,56 @@
+//! The mirror of the files: what may be written, with the defaults and the bounds of single values.
+//!
+//! The JSON Schema (`hookgate config schema`) is made from these structs, and the shape of every layer is checked
+//! against it. Whatever depends on more than one value, a file or a variable is checked on the way to the real
+//! structs, in [`super::build`].
+
+mod destination;
+mod endpoint;
+mod outbox;
+mod route;
+mod sections;
+mod text;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) use destination::{RawDestination, RawDestinationType, RawSign};
+pub(super) use endpoint::{RawEndpoint, RawMode, RawSecret};
+pub(super) use outbox::RawOutbox;
+pub(super) use route::{RawRoute, RawSqlParam, RawSqlType};
+pub(super) use sections::{RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawRetention, RawServer, RawTls};
+pub(super) use text::{DurationText, SecretText, SizeText};
+
+/// A configuration file of hookgate. Relative paths in it start from its own folder, but for `database.url`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "hookgate.toml")]
+pub(super) struct Raw {
+    /// Files to read after this one, sorted by name: paths whose last part may hold `*` and `?`.
+    /// Only in files that are named on the command line, not in included ones.
+    pub(super) include: Vec<String>,
+    /// Folders of own provider definitions (`*.toml`), over the embedded ones.
+    pub(super) providers_dirs: Vec<String>,
+    /// The public listener.
+    pub(super) server: RawServer,
+    /// The operators' listener: health and metrics.
+    pub(super) admin: RawAdmin,
+    /// Where events are kept.
+    pub(super) database: RawDatabase,
+    /// How received events are worked off.
+    pub(super) inbox: RawInbox,
+    /// How messages are delivered.
+    pub(super) outbox: RawOutbox,
+    /// How long rows are kept.
+    pub(super) retention: RawRetention,
+    /// Log lines.
+    pub(super) log: RawLog,
+    /// The inbound identities, by name: lower-case letters, digits, `-` and `_`.
+    pub(super) endpoints: BTreeMap<String, RawEndpoint>,
+    /// Which events go where. An event takes every route that matches; the entries of all files are appended.
+    pub(super) routes: Vec<RawRoute>,
+    /// Where messages go, by name: lower-case letters, digits, `-` and `_`.
+    pub(super) destinations: BTreeMap<String, RawDestination>,
+}

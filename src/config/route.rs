@@ -1,0 +1,85 @@
+//! `[[routes]]`, as the gateway uses it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::routing::Rule;
+
+/// One `[[routes]]` entry: which events go where.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The endpoints it is for, already resolved from `endpoint`, `endpoints`, `provider` or `*`.
+    pub endpoints: Vec<Arc<str>>,
+    /// Globs over the event type.
+    pub types: Vec<String>,
+    /// What it does.
+    pub action: Action,
+    /// The destinations of what its handler emits, or of the event itself.
+    pub destinations: Vec<Arc<str>>,
+    /// File and line, for messages.
+    pub origin: String,
+}
+
+/// What a route does with an event.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// A built-in handler, or one that the embedding program registered, by name.
+    Handler(String),
+    /// An SQL handler module.
+    Sql(SqlModule),
+    /// Forward the event as it came.
+    Forward,
+}
+
+/// An SQL handler module: a file and its own parameters.
+#[derive(Clone, Debug)]
+pub struct SqlModule {
+    /// Its name in logs and metrics: the file's stem.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Its text, read at load.
+    pub text: String,
+    /// Parameters taken from the payload.
+    pub params: BTreeMap<String, SqlParam>,
+    /// The operation in `:idempotency_key`; the module's name unless said.
+    pub operation: String,
+}
+
+/// One parameter of an SQL module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlParam {
+    /// JSON pointer into the payload.
+    pub pointer: String,
+    /// How it is bound.
+    pub kind: SqlType,
+}
+
+/// The type a parameter is bound as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SqlType {
+    /// Text (numbers and booleans in their JSON form).
+    #[default]
+    Text,
+    /// 64-bit integer.
+    Bigint,
+    /// Double precision.
+    Double,
+    /// Boolean.
+    Boolean,
+    /// JSON text (`jsonb` on PostgreSQL).
+    Json,
+    /// Time: RFC 3339 text or Unix seconds in the payload.
+    Timestamptz,
+}
+
+impl Rule for Route {
+    fn endpoints(&self) -> &[Arc<str>] {
+        &self.endpoints
+    }
+
+    fn types(&self) -> &[String] {
+        &self.types
+    }
+}
