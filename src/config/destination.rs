@@ -40,30 +40,3 @@ pub enum DestinationKind {
         allow_private: bool,
     },
 }
-
-/// Whether a header (its name in lower case) is the connection's or the gateway's own to set, so that no
-/// destination's `headers` may name it: the hop-by-hop ones of
-/// <https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1>, those the client writes, and those of Standard Webhooks.
-#[must_use]
-pub fn is_reserved_header(name: &str) -> bool {
-    RESERVED.contains(&name) || name.starts_with("webhook-") || name.starts_with("x-hookgate-")
-}
-
-const RESERVED: [&str; 16] = [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "http2-settings",
-    "idempotency-key",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "traceparent",
-    "tracestate",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];

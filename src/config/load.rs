@@ -53,6 +53,16 @@ pub struct Loaded {
     pub catalogue: Catalogue,
     /// What an operator should know, although it works.
     pub warnings: Vec<Problem>,
+    /// Where each setting was written, for what later stages find wrong.
+    pub places: Places,
+}
+
+impl Loaded {
+    /// What a later stage found wrong with a setting, with the place of it.
+    #[must_use]
+    pub fn problem(&self, key: Key, what: impl Into<String>) -> Problem {
+        Problem { place: self.places.nearest(&key), key, what: what.into(), help: None }
+    }
 }
 
 /// All layers merged, before anything was resolved: what `config show` prints.
@@ -82,7 +92,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let Some((raw, _)) = read(sources, &mut report) else { return Err(report.into_error()) };
     match build::build(&raw, sources, &mut report) {
         Some((config, catalogue)) if report.errors.is_empty() => {
-            Ok(Loaded { config, catalogue, warnings: report.warnings })
+            Ok(Loaded { config, catalogue, warnings: report.warnings, places: report.places })
         }
         _ => Err(report.into_error()),
     }

@@ -22,7 +22,7 @@ mod show;
 mod units;
 mod whole;
 
-pub use destination::{Destination, DestinationKind, is_reserved_header};
+pub use destination::{Destination, DestinationKind};
 pub use endpoint::{Endpoint, Mode, SigningSecret};
 pub use key::{Key, Place, Places};
 pub use load::{DEFAULT_FILE, Flag, Loaded, Merged, Sources, load, merge};

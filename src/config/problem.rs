@@ -95,7 +95,9 @@ pub(super) fn suggest<'a>(found: &str, known: impl Iterator<Item = &'a str>) -> 
     match near {
         Some((_, name)) => format!("did you mean `{name}`?"),
         None if known.is_empty() => "there are none".to_owned(),
-        None if known.len() > 24 => format!("`hookgate providers` or `config schema` list all {}", known.len()),
+        None if known.len() > 24 => {
+            format!("`hookgate providers` or `config schema` list all {}", known.len())
+        }
         None => format!("known: {}", known.join(", ")),
     }
 }

@@ -48,7 +48,8 @@ impl<'a> Schema<'a> {
 
     /// Whether what stands here is a secret, or refers to one.
     pub(super) fn is_secret(self) -> bool {
-        self.node.get("writeOnly").is_some() || self.alternatives().any(|schema| schema.node.get("writeOnly").is_some())
+        self.node.get("writeOnly").is_some()
+            || self.alternatives().any(|schema| schema.node.get("writeOnly").is_some())
     }
 
     /// The schema of the elements, where this may be an array.
@@ -94,7 +95,8 @@ impl<'a> Schema<'a> {
     }
 
     fn deref(self) -> Self {
-        let target = self.node.get("$ref").and_then(Value::as_str).and_then(|path| self.root.pointer(&path[1..]));
+        let target =
+            self.node.get("$ref").and_then(Value::as_str).and_then(|path| self.root.pointer(&path[1..]));
         target.map_or(self, |node| self.at(node))
     }
 
@@ -119,7 +121,9 @@ pub(super) fn check_layer(value: &mut Value, schema: Schema<'_>, key: &Key, repo
                 check_layer(element, items, &key.index(at), report);
             }
         }
-        Value::String(text) if schema.words().next().is_some_and(|_| !schema.words().any(|word| word == text)) => {
+        Value::String(text)
+            if schema.words().next().is_some_and(|_| !schema.words().any(|word| word == text)) =>
+        {
             let words: Vec<_> = schema.words().map(|word| format!("\"{word}\"")).collect();
             report.error_help(
                 key,
@@ -153,7 +157,8 @@ fn check_table(table: &mut Map<String, Value>, schema: Schema<'_>, key: &Key, re
 }
 
 fn check_length(length: usize, schema: Schema<'_>, key: &Key, report: &mut Report) {
-    let bound = |name: &str| schema.node.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+    let bound =
+        |name: &str| schema.node.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
     if bound("minItems").is_some_and(|least| length < least) {
         report.error(key, "the list is empty; at least one is needed");
     }

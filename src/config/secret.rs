@@ -89,7 +89,8 @@ pub struct Environment(BTreeMap<String, String>);
 impl Environment {
     /// This process's variables. One that is not UTF-8 is left out: nothing that hookgate reads may be such.
     pub fn of_process() -> Self {
-        let utf8 = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let utf8 = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self(utf8.collect())
     }
 

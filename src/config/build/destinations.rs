@@ -11,7 +11,7 @@ use super::sections::under_lease;
 use super::values::{FOR_EVER, MINUTE, SECOND};
 use crate::config::key::Key;
 use crate::config::raw::{RawDestination, RawDestinationType, RawSign, SecretText};
-use crate::config::{Destination, DestinationKind, Queue, is_reserved_header};
+use crate::config::{Destination, DestinationKind, Queue};
 use crate::model::Secret;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -93,7 +93,9 @@ fn sign(key: &Key, raw: Option<&RawSign>, context: &mut Context<'_>) -> Vec<Secr
     let texts: Vec<(Key, &SecretText)> = match raw {
         None => Vec::new(),
         Some(RawSign::One(text)) => vec![(key.clone(), text)],
-        Some(RawSign::Several(list)) => list.iter().enumerate().map(|(at, text)| (key.index(at), text)).collect(),
+        Some(RawSign::Several(list)) => {
+            list.iter().enumerate().map(|(at, text)| (key.index(at), text)).collect()
+        }
     };
     if raw.is_some() && texts.is_empty() {
         context.report.error_help(key, "the list is empty", "leave `sign` out to send unsigned");
@@ -124,9 +126,6 @@ fn headers(key: &Key, raw: &RawDestination, context: &mut Context<'_>) -> Header
             context.report.error(&key, format!("{name:?} cannot be a header's name"));
             continue;
         };
-        if is_reserved_header(header.as_str()) {
-            context.report.error(&key, "hookgate sets this header itself");
-        }
         let value = if text.starts_with("env:") || text.starts_with("file:") {
             context.resolve(&key, text).map(|(secret, _)| secret.expose().to_vec())
         } else {

@@ -23,7 +23,8 @@ pub(super) fn routes(
         let action = action(&key, raw_route, context);
         let destinations = destinations(&key, raw_route, raw, context);
         let (Some(names), Some(action), Some(destinations)) = (names, action, destinations) else { continue };
-        let endpoints = names.iter().filter_map(|name| endpoints.get(*name)).map(|e| Arc::clone(&e.name)).collect();
+        let endpoints =
+            names.iter().filter_map(|name| endpoints.get(*name)).map(|e| Arc::clone(&e.name)).collect();
         let origin = context.report.places.nearest(&key).line();
         let route = Route { endpoints, types: raw_route.types.clone(), action, destinations, origin };
         refuse_repetition(&key, &route, &routes, context);
@@ -34,7 +35,12 @@ pub(super) fn routes(
 }
 
 /// The names of the endpoints that a route is for.
-fn selected<'a>(key: &Key, route: &'a RawRoute, raw: &'a Raw, context: &mut Context<'_>) -> Option<Vec<&'a str>> {
+fn selected<'a>(
+    key: &Key,
+    route: &'a RawRoute,
+    raw: &'a Raw,
+    context: &mut Context<'_>,
+) -> Option<Vec<&'a str>> {
     let all = || raw.endpoints.keys().map(String::as_str);
     match (&route.endpoint, &route.endpoints, &route.provider) {
         (Some(name), None, None) if name == "*" => {
@@ -163,14 +169,17 @@ fn refuse_repetition(key: &Key, route: &Route, before: &[Route], context: &mut C
     let same_action = |other: &Route| match (&route.action, &other.action) {
         (Action::Handler(a), Action::Handler(b)) => a == b,
         (Action::Sql(a), Action::Sql(b)) => a.path == b.path,
-        (Action::Forward, Action::Forward) => route.destinations.iter().any(|to| other.destinations.contains(to)),
+        (Action::Forward, Action::Forward) => {
+            route.destinations.iter().any(|to| other.destinations.contains(to))
+        }
         _ => false,
     };
     let shares_endpoint = |other: &Route| route.endpoints.iter().any(|name| other.endpoints.contains(name));
     let shares_type = |other: &Route| route.types.iter().any(|pattern| other.types.contains(pattern));
     let twin = before.iter().find(|other| same_action(other) && shares_endpoint(other) && shares_type(other));
     if let Some(twin) = twin {
-        let what = format!("repeats the route at {}: the same would be done twice for each event", twin.origin);
+        let what =
+            format!("repeats the route at {}: the same would be done twice for each event", twin.origin);
         context.report.error(key, what);
     }
 }

@@ -10,7 +10,8 @@ use super::values::{FOR_EVER, HOUR, MINUTE, SECOND};
 use crate::config::key::Key;
 use crate::config::problem::suggest;
 use crate::config::raw::{
-    DurationText, RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawOutbox, RawRetention, RawServer, RawTls,
+    DurationText, RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawOutbox, RawRetention, RawServer,
+    RawTls,
 };
 use crate::config::{Admin, Database, DatabaseUrl, Log, LogFormat, Queue, Retention, Server, Tls, units};
 
@@ -22,12 +23,15 @@ pub(super) fn server(raw: &RawServer, context: &mut Context<'_>) -> Option<Serve
     let key = Key::of(&["server"]);
     let upload = TENTH..=5 * MINUTE;
     let listen = address(&key.child("listen"), &raw.listen, context);
-    let public_url = raw.public_url.as_deref().and_then(|url| public_url(&key.child("public_url"), url, context));
+    let public_url =
+        raw.public_url.as_deref().and_then(|url| public_url(&key.child("public_url"), url, context));
     let tls = raw.tls.as_ref().map(|raw| tls(&key.child("tls"), raw, context));
     let header_timeout = context.duration(&key.child("header_timeout"), &raw.header_timeout, upload.clone());
     let body_timeout = context.duration(&key.child("body_timeout"), &raw.body_timeout, upload);
-    let drain_delay = context.duration(&key.child("drain_delay"), &raw.drain_delay, Duration::ZERO..=5 * MINUTE);
-    let drain_timeout = context.duration(&key.child("drain_timeout"), &raw.drain_timeout, Duration::ZERO..=10 * MINUTE);
+    let drain_delay =
+        context.duration(&key.child("drain_delay"), &raw.drain_delay, Duration::ZERO..=5 * MINUTE);
+    let drain_timeout =
+        context.duration(&key.child("drain_timeout"), &raw.drain_timeout, Duration::ZERO..=10 * MINUTE);
     Some(Server {
         listen: listen?,
         public_url,
@@ -75,7 +79,8 @@ pub(super) fn database(raw: &RawDatabase, context: &mut Context<'_>) -> Option<D
 pub(super) fn inbox(raw: &RawInbox, context: &mut Context<'_>) -> Option<Queue> {
     let key = Key::of(&["inbox"]);
     let lease = context.duration(&key.child("lease"), &raw.lease, SECOND..=HOUR);
-    let statement_timeout = under_lease(&key.child("statement_timeout"), &raw.statement_timeout, lease, context);
+    let statement_timeout =
+        under_lease(&key.child("statement_timeout"), &raw.statement_timeout, lease, context);
     let work_timeout = under_lease(&key.child("work_timeout"), &raw.work_timeout, lease, context);
     let sync_timeout = context.duration(&key.child("sync_timeout"), &raw.sync_timeout, TENTH..=5 * MINUTE);
     let backoff_cap = context.duration(&key.child("backoff_cap"), &raw.backoff_cap, SECOND..=DAY);
@@ -96,7 +101,8 @@ pub(super) fn inbox(raw: &RawInbox, context: &mut Context<'_>) -> Option<Queue> 
 pub(super) fn outbox(raw: &RawOutbox, context: &mut Context<'_>) -> Option<Queue> {
     let key = Key::of(&["outbox"]);
     let lease = context.duration(&key.child("lease"), &raw.lease, SECOND..=HOUR);
-    let statement_timeout = under_lease(&key.child("statement_timeout"), &raw.statement_timeout, lease, context);
+    let statement_timeout =
+        under_lease(&key.child("statement_timeout"), &raw.statement_timeout, lease, context);
     let work_timeout = under_lease(&key.child("work_timeout"), &raw.work_timeout, lease, context);
     let backoff_cap = context.duration(&key.child("backoff_cap"), &raw.backoff_cap, SECOND..=DAY);
     let max_age = context.duration(&key.child("max_age"), &raw.max_age, MINUTE..=FOR_EVER);
@@ -177,7 +183,11 @@ fn address(key: &Key, text: &str, context: &mut Context<'_>) -> Option<SocketAdd
     let address = text.parse().ok();
     if address.is_none() {
         let what = format!("found {text:?}, expected an IP address and a port");
-        context.report.error_help(key, what, "for example \"127.0.0.1:8080\", \"0.0.0.0:8080\" or \"[::]:8080\"");
+        context.report.error_help(
+            key,
+            what,
+            "for example \"127.0.0.1:8080\", \"0.0.0.0:8080\" or \"[::]:8080\"",
+        );
     }
     address
 }
@@ -194,7 +204,11 @@ fn public_url(key: &Key, text: &str, context: &mut Context<'_>) -> Option<String
         return Some(url.to_owned());
     }
     let what = format!("found {text:?}, expected scheme, host and port only");
-    context.report.error_help(key, what, "for example \"https://hooks.example.com\"; paths belong to endpoints");
+    context.report.error_help(
+        key,
+        what,
+        "for example \"https://hooks.example.com\"; paths belong to endpoints",
+    );
     None
 }
 
@@ -219,7 +233,8 @@ fn database_url(url: &str) -> Result<DatabaseUrl, String> {
         return Err("expected a URL that begins with sqlite:// or postgres://".to_owned());
     };
     if path.is_empty() || path.contains(":memory:") {
-        return Err("expected a file after sqlite://; events that were acknowledged must survive a restart".to_owned());
+        return Err("expected a file after sqlite://; events that were acknowledged must survive a restart"
+            .to_owned());
     }
     if path.contains('?') {
         return Err("sqlite:// takes no options after `?`; hookgate sets them itself".to_owned());

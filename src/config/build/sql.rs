@@ -8,7 +8,12 @@ use crate::config::raw::{RawRoute, RawSqlParam, RawSqlType};
 use crate::config::{Action, Route, SqlModule, SqlParam, SqlType};
 
 /// Reads the file of a route's `sql`. Its statements are looked at by the handler that is made of it.
-pub(super) fn module(key: &Key, path: &str, route: &RawRoute, context: &mut Context<'_>) -> Option<SqlModule> {
+pub(super) fn module(
+    key: &Key,
+    path: &str,
+    route: &RawRoute,
+    context: &mut Context<'_>,
+) -> Option<SqlModule> {
     let params = params(&key.child("params"), route.params.as_ref(), context);
     let sql_key = key.child("sql");
     let path = context.report.places.nearest(&sql_key).folder().join(path);
@@ -21,11 +26,14 @@ pub(super) fn module(key: &Key, path: &str, route: &RawRoute, context: &mut Cont
     };
     let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
     if !is_word(&name) {
-        let what = format!("the file's name {name:?} becomes the handler's; expected letters, digits, `-` and `_`");
+        let what =
+            format!("the file's name {name:?} becomes the handler's; expected letters, digits, `-` and `_`");
         context.report.error(&sql_key, what);
     }
     if context.sources.handlers.contains(&name) {
-        context.report.error(&sql_key, format!("the file's name is that of the handler {name:?}; rename the file"));
+        context
+            .report
+            .error(&sql_key, format!("the file's name is that of the handler {name:?}; rename the file"));
     }
     let operation = route.operation.clone().unwrap_or_else(|| name.clone());
     if !is_word(&operation) {
@@ -41,7 +49,8 @@ pub(super) fn refuse_namesakes(routes: &[Route], context: &mut Context<'_>) {
     for (at, route) in routes.iter().enumerate() {
         let Action::Sql(module) = &route.action else { continue };
         let Some((other, first)) = seen.insert(&module.name, (module, route)) else { continue };
-        if (&module.path, &module.params, &module.operation) != (&other.path, &other.params, &other.operation) {
+        if (&module.path, &module.params, &module.operation) != (&other.path, &other.params, &other.operation)
+        {
             let what = format!("the SQL module `{}` is another one than at {}", module.name, first.origin);
             let help = "give the file another name, or use the same file, params and operation";
             context.report.error_help(&Key::of(&["routes"]).index(at).child("sql"), what, help);
@@ -58,7 +67,8 @@ fn params(
     for (name, raw) in raw.into_iter().flatten() {
         let key = key.child(name);
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.contains('-') || !is_word(name) {
-            let what = format!("the name {name:?} is not possible; expected lower-case letters, digits and `_`");
+            let what =
+                format!("the name {name:?} is not possible; expected lower-case letters, digits and `_`");
             context.report.error(&key, what);
         }
         context.pointer(&key.child("pointer"), &raw.pointer);

@@ -26,7 +26,9 @@ impl Context<'_> {
     ) -> Option<Duration> {
         let found = &text.0;
         let Some(duration) = units::duration(found) else {
-            let what = format!("found {found:?}, expected a duration with a unit, such as \"30s\", \"2m\" or \"30d\"");
+            let what = format!(
+                "found {found:?}, expected a duration with a unit, such as \"30s\", \"2m\" or \"30d\""
+            );
             self.report.error(key, what);
             return None;
         };
@@ -34,7 +36,8 @@ impl Context<'_> {
             return Some(duration);
         }
         let (low, high) = (units::show(*bounds.start()), units::show(*bounds.end()));
-        let allowed = if *bounds.end() == FOR_EVER { format!("at least {low}") } else { format!("{low} to {high}") };
+        let allowed =
+            if *bounds.end() == FOR_EVER { format!("at least {low}") } else { format!("{low} to {high}") };
         self.report.error(key, format!("found {found:?}, expected {allowed}"));
         None
     }
@@ -45,12 +48,14 @@ impl Context<'_> {
         let size = units::size(found);
         match size {
             None => {
-                self.report.error(key, format!("found {found:?}, expected a size with a unit, such as \"1MiB\""));
+                self.report
+                    .error(key, format!("found {found:?}, expected a size with a unit, such as \"1MiB\""));
                 None
             }
             Some(size) if bounds.contains(&size) => usize::try_from(size).ok(),
             Some(_) => {
-                let what = format!("found {found:?}, expected {}B to {}MiB", bounds.start(), bounds.end() >> 20);
+                let what =
+                    format!("found {found:?}, expected {}B to {}MiB", bounds.start(), bounds.end() >> 20);
                 self.report.error(key, what);
                 None
             }
@@ -93,9 +98,13 @@ impl Context<'_> {
     /// The name of an endpoint or destination: it goes into rows, metrics and headers.
     pub(super) fn name(&mut self, key: &Key, name: &str) -> bool {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-        let good = name.len() <= 64 && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(allowed);
+        let good = name.len() <= 64
+            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(allowed);
         if !good {
-            let what = format!("the name {name:?} is not possible; expected lower-case letters, digits, `-` and `_`");
+            let what = format!(
+                "the name {name:?} is not possible; expected lower-case letters, digits, `-` and `_`"
+            );
             self.report.error(key, what);
         }
         good
@@ -107,7 +116,11 @@ impl Context<'_> {
         let good = pointer.starts_with('/') && escapes_fit;
         if !good {
             let what = format!("found {pointer:?}, expected a JSON pointer such as \"/data/object/id\"");
-            self.report.error_help(key, what, "`/` before each step; `~1` for a slash in a name, `~0` for a tilde");
+            self.report.error_help(
+                key,
+                what,
+                "`/` before each step; `~1` for a slash in a name, `~0` for a tilde",
+            );
         }
         good
     }

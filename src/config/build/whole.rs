@@ -62,7 +62,11 @@ fn shared_secrets(config: &Config, context: &mut Context<'_>) {
             let Some(other) = endpoints[..at].iter().find(shared) else { continue };
             let key = Key::of(&["endpoints", &endpoint.name, "secrets"]).index(position);
             let what = format!("the same secret as at the endpoint {}", other.name);
-            context.report.warn(&key, what, "a request for one of them can be sent to the other; use a secret for each");
+            context.report.warn(
+                &key,
+                what,
+                "a request for one of them can be sent to the other; use a secret for each",
+            );
         }
     }
 }
@@ -75,10 +79,18 @@ fn loose_ends(config: &Config, context: &mut Context<'_>) {
         config.routes.iter().flat_map(|route| &route.destinations).map(AsRef::as_ref).collect();
     for name in config.endpoints.keys().filter(|name| !routed.contains(name.as_str())) {
         let what = "no route is for this endpoint: its events are verified, stored and ignored";
-        context.report.warn(&Key::of(&["endpoints", name]), what, "add [[routes]] with a handler or a forward");
+        context.report.warn(
+            &Key::of(&["endpoints", name]),
+            what,
+            "add [[routes]] with a handler or a forward",
+        );
     }
     for name in config.destinations.keys().filter(|name| !used.contains(name.as_str())) {
         let what = "no route leads to this destination";
-        context.report.warn(&Key::of(&["destinations", name]), what, "name it in `forward` or `emit` of a route");
+        context.report.warn(
+            &Key::of(&["destinations", name]),
+            what,
+            "name it in `forward` or `emit` of a route",
+        );
     }
 }

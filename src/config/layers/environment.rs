@@ -54,5 +54,8 @@ fn read(text: &str, schema: Option<Schema<'_>>) -> Value {
         return string();
     }
     let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
-    parsed.filter(|table| table.len() == 1).and_then(|table| serde_json::to_value(table.get("value")?).ok()).unwrap_or_else(string)
+    parsed
+        .filter(|table| table.len() == 1)
+        .and_then(|table| serde_json::to_value(table.get("value")?).ok())
+        .unwrap_or_else(string)
 }

@@ -28,7 +28,12 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Option<Layer> {
         }
         Err(error) => {
             let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
-            report.error_at(start(line, column), Key::default(), format!("not TOML: {}", error.message()), None);
+            report.error_at(
+                start(line, column),
+                Key::default(),
+                format!("not TOML: {}", error.message()),
+                None,
+            );
             None
         }
     }

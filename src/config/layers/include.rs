@@ -52,15 +52,22 @@ fn included(path: &Path, layer: &Layer, report: &mut Report) -> Vec<PathBuf> {
 fn expand(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let whole = folder.join(pattern);
     let wild = |text: &str| text.contains(['*', '?', '[', '{']);
-    let (Some(parent), Some(name)) = (whole.parent(), Path::new(pattern).file_name().and_then(|name| name.to_str()))
+    let (Some(parent), Some(name)) =
+        (whole.parent(), Path::new(pattern).file_name().and_then(|name| name.to_str()))
     else {
         return Err(format!("found {pattern:?}, expected a path to a file"));
     };
     if !wild(name) {
-        return if whole.is_file() { Ok(vec![whole]) } else { Err(format!("there is no file {}", whole.display())) };
+        return if whole.is_file() {
+            Ok(vec![whole])
+        } else {
+            Err(format!("there is no file {}", whole.display()))
+        };
     }
     if Path::new(pattern).parent().and_then(Path::to_str).is_some_and(wild) {
-        return Err(format!("{pattern:?} has a wildcard in a folder's name; only the last part may have one"));
+        return Err(format!(
+            "{pattern:?} has a wildcard in a folder's name; only the last part may have one"
+        ));
     }
     let glob = GlobBuilder::new(name).build().map_err(|error| format!("{pattern:?}: {}", error.kind()))?;
     let matcher = glob.compile_matcher();
@@ -90,12 +97,22 @@ fn refuse_doubles(layers: &[Layer], report: &mut Report) {
     let mut seen: BTreeMap<Key, &Place> = BTreeMap::new();
     for layer in layers {
         for section in ["endpoints", "destinations"] {
-            let names = layer.values.get(section).and_then(Value::as_object).into_iter().flat_map(|table| table.keys());
+            let names = layer
+                .values
+                .get(section)
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|table| table.keys());
             for key in names.map(|name| Key::of(&[section, name])) {
                 let Some(place) = layer.places.get(&key) else { continue };
                 if let Some(first) = seen.get(&key) {
                     let what = format!("defined twice: here and at {first}");
-                    report.error_at(place.clone(), key, what, Some("rename or remove one of them".to_owned()));
+                    report.error_at(
+                        place.clone(),
+                        key,
+                        what,
+                        Some("rename or remove one of them".to_owned()),
+                    );
                 } else {
                     seen.insert(key, place);
                 }

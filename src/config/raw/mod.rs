@@ -20,7 +20,9 @@ pub(super) use destination::{RawDestination, RawDestinationType, RawSign};
 pub(super) use endpoint::{RawEndpoint, RawMode, RawSecret};
 pub(super) use outbox::RawOutbox;
 pub(super) use route::{RawRoute, RawSqlParam, RawSqlType};
-pub(super) use sections::{RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawRetention, RawServer, RawTls};
+pub(super) use sections::{
+    RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawRetention, RawServer, RawTls,
+};
 pub(super) use text::{DurationText, SecretText, SizeText};
 
 /// A configuration file of hookgate. Relative paths in it start from its own folder, but for `database.url`.
