@@ -33,7 +33,7 @@ pub enum Action {
 }
 
 /// An SQL handler module: a file and its own parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlModule {
     /// Its name in logs and metrics: the file's stem.
     pub name: String,

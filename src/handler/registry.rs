@@ -60,17 +60,14 @@ impl Registry {
         routes: &[Route],
         dialect: Dialect,
     ) -> Result<Vec<Option<Resolved>>, Vec<SetupError>> {
-        let mut files: BTreeMap<&str, &SqlModule> = BTreeMap::new();
+        let mut modules = Vec::new();
         let mut resolved = Vec::new();
         let mut errors = Vec::new();
         for route in routes {
             let found = match &route.action {
                 Action::Forward => Ok(None),
                 Action::Handler(name) => self.named(name).map(Some),
-                Action::Sql(module) => {
-                    let namesake = *files.entry(&module.name).or_insert(module);
-                    self.module(module, namesake, &route.origin, dialect).map(Some)
-                }
+                Action::Sql(module) => self.module(module, &mut modules, route, dialect).map(Some),
             };
             match found {
                 Ok(handler) => resolved.push(handler),
@@ -91,29 +88,35 @@ impl Registry {
         Ok(Resolved { name: name.into(), handler: Arc::clone(handler) })
     }
 
-    /// `namesake` is the first module of this name, most often the module itself.
-    fn module(
+    /// `known` are the modules of the routes before.
+    fn module<'a>(
         &self,
-        module: &SqlModule,
-        namesake: &SqlModule,
-        origin: &str,
+        module: &'a SqlModule,
+        known: &mut Vec<(&'a SqlModule, Resolved)>,
+        route: &Route,
         dialect: Dialect,
     ) -> Result<Resolved, SetupError> {
         let name = &module.name;
-        let taken = if self.handlers.contains_key(name) {
-            Some(format!("the SQL module `{name}` has the name of another handler"))
-        } else if namesake.path != module.path {
-            Some(format!("{} and {} are both named `{name}`", namesake.path.display(), module.path.display()))
-        } else {
-            None
-        };
-        if let Some(why) = taken {
-            return Err(SetupError::new(format!(
-                "{why}, and logs and metrics could not tell them apart; rename the file"
-            )));
+        if let Some((_, resolved)) = known.iter().find(|(twin, _)| *twin == module) {
+            return Ok(resolved.clone());
         }
-        let handler = SqlHandler::new(module, origin, dialect)?;
-        Ok(Resolved { name: name.as_str().into(), handler: Arc::new(handler) })
+        let file = module.path.display();
+        let namesake = known.iter().find(|(other, _)| other.name == *name && other.path != module.path);
+        let taken = match namesake {
+            Some((other, _)) => format!("{} and {file} are both named `{name}`", other.path.display()),
+            None if self.handlers.contains_key(name) => {
+                format!("{file} has the name of the handler `{name}`")
+            }
+            None => {
+                let handler = SqlHandler::new(module, &route.origin, dialect)?;
+                let resolved = Resolved { name: name.as_str().into(), handler: Arc::new(handler) };
+                known.push((module, resolved.clone()));
+                return Ok(resolved);
+            }
+        };
+        Err(SetupError::new(format!(
+            "{taken}, and logs and metrics could not tell them apart; rename the file"
+        )))
     }
 }
 

@@ -112,7 +112,17 @@ fn two_handlers_cannot_have_one_name() {
     );
     assert!(
         problems[1]
-            .starts_with("hookgate.toml:4: the SQL module `stripe_checkout` has the name of another handler")
+            .starts_with("hookgate.toml:4: handlers/grant.sql has the name of the handler `stripe_checkout`")
     );
     assert_eq!(problems.len(), 2);
+}
+
+#[test]
+fn routes_share_a_module_unless_they_give_it_other_parameters() {
+    let with = |pointer| Action::Sql(module("SELECT :amount", &[("amount", pointer, SqlType::Bigint)]));
+    let routes = [route(with("/a"), 1), route(with("/a"), 2), route(with("/b"), 3)];
+    let found = Registry::new().resolve(&routes, Dialect::Sqlite).ok().expect("no errors");
+    let handlers: Vec<_> = found.into_iter().map(|found| found.expect("a handler").handler).collect();
+    assert!(Arc::ptr_eq(&handlers[0], &handlers[1]));
+    assert!(!Arc::ptr_eq(&handlers[0], &handlers[2]));
 }
