@@ -5,19 +5,246 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::StartError;
-use crate::admin;
-use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
-use crate::dispatch::Dispatcher;
-use crate::handler::{Handler, Registry};
-use crate::ingress;
-use crate::observe::{Measured, Metrics, Monitor, QueueName};
-use crate::process::Processor;
-use crate::receive::{Receiver, Wake};
+use super::parts::Parts;
+use super::signals::Signals;
+use crate::admin::{self, AdminState};
+use crate::config::{self, Config};
+use crate::handler::{Handler, NameTaken, Registry};
+use crate::ingress::{self, Drain, Limits};
+use crate::observe::{INTERVAL, Metrics, Monitor};
 use crate::store::{self, ServeLock, Store};
-use crate::worker::{self, InboxJob, OutboxJob};
+use crate::worker::{self, Job, Settings};
+
+/// What is still read from the operators' pages when everything else has ended.
+const OPERATORS_GRACE: Duration = Duration::from_secs(1);
+
+/// Builds a gateway. A program of your own registers its handlers here.
+pub struct Builder {
+    config: Config,
+    handlers: Registry,
+}
+
+impl Builder {
+    /// A gateway for this configuration, with the built-in handlers.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self { config, handlers: Registry::new() }
+    }
+
+    /// Adds a handler, which routes name with `handler = "NAME"`.
+    ///
+    /// # Errors
+    /// [`NameTaken`]
+    pub fn handler(mut self, name: &str, handler: Arc<dyn Handler>) -> Result<Self, NameTaken> {
+        self.handlers.register(name, handler)?;
+        Ok(self)
+    }
+
+    /// Migrates the schema (unless the configuration says not to), checks every handler against it, and starts to
+    /// serve. When it returns, both listeners are open.
+    ///
+    /// # Errors
+    /// [`StartError`]: what is wrong and what to do. Nothing is left running.
+    pub async fn start(self) -> Result<Gateway, StartError> {
+        let Self { config, handlers } = self;
+        let lock = store::lock_for_serving(&config.database)?;
+        if config.database.migrate {
+            store::migrate(&config.database).await?;
+        }
+        let store = store::connect(&config.database).await?;
+        let parts = Parts::build(&config, &handlers, &store).await?;
+        let public = bind("server.listen", config.server.listen).await?;
+        let operators = bind("admin.listen", config.admin.listen).await?;
+        Ok(Gateway::launch(config, parts, store, lock, public, operators))
+    }
+}
+
+/// A gateway that serves.
+pub struct Gateway {
+    ingress: SocketAddr,
+    admin: SocketAddr,
+    store: Store,
+    tasks: Tasks,
+    drain_timeout: Duration,
+    _lock: ServeLock,
+}
+
+/// What runs, in the order in which it ends.
+struct Tasks {
+    stop: Stop,
+    ingress: JoinHandle<bool>,
+    workers: [JoinHandle<()>; 2],
+    monitor: JoinHandle<()>,
+    admin: JoinHandle<()>,
+}
+
+/// One token for each step of the way down.
+#[derive(Default)]
+struct Stop {
+    ingress: CancellationToken,
+    workers: CancellationToken,
+    monitor: CancellationToken,
+    admin: CancellationToken,
+}
+
+impl Gateway {
+    fn launch(
+        config: Config,
+        parts: Parts,
+        store: Store,
+        lock: ServeLock,
+        (public, ingress): (TcpListener, SocketAddr),
+        (operators, admin): (TcpListener, SocketAddr),
+    ) -> Self {
+        let stop = Stop::default();
+        let monitor = Monitor::new(Arc::clone(&store.ledger), Arc::clone(&parts.metrics), INTERVAL);
+        let pages = AdminState {
+            admin: config.admin.clone(),
+            metrics: Arc::clone(&parts.metrics),
+            store: monitor.health(),
+            draining: stop.ingress.clone(),
+        };
+        let tasks = Tasks {
+            ingress: tokio::spawn(ingress::serve(public, Arc::clone(&parts.ingress), stop.ingress.clone())),
+            workers: [
+                work(
+                    &parts,
+                    &parts.inbox_job,
+                    &config.inbox,
+                    &parts.wake.worker,
+                    Metrics::worked,
+                    &stop.workers,
+                ),
+                work(
+                    &parts,
+                    &parts.outbox_job,
+                    &config.outbox,
+                    &parts.wake.dispatcher,
+                    |_, ()| {},
+                    &stop.workers,
+                ),
+            ],
+            monitor: tokio::spawn(monitor.run(stop.monitor.clone())),
+            admin: tokio::spawn(serve_operators(operators, pages, config.server.clone(), stop.admin.clone())),
+            stop,
+        };
+        info!(ingress = %ingress, admin = %admin, database = ?config.database.url, "listening");
+        Self { ingress, admin, store, tasks, drain_timeout: config.server.drain_timeout, _lock: lock }
+    }
+
+    /// Where providers' requests arrive: the real port, also where the configuration says 0.
+    #[must_use]
+    pub fn ingress(&self) -> SocketAddr {
+        self.ingress
+    }
+
+    /// Where operators look.
+    #[must_use]
+    pub fn admin(&self) -> SocketAddr {
+        self.admin
+    }
+
+    /// The database, for an embedding program's own questions.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Serves until SIGTERM or SIGINT, then drains. A second signal cuts what is left; `true` if nothing was cut.
+    pub async fn run(self) -> bool {
+        let mut signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => {
+                warn!(%error, "signals.unavailable");
+                return self.drain().await;
+            }
+        };
+        let name = signals.next().await;
+        info!(signal = name, "draining");
+        tokio::select! {
+            clean = self.drain() => clean,
+            name = signals.next() => {
+                warn!(signal = name, "aborted");
+                false
+            }
+        }
+    }
+
+    /// Ends in the order of the data's way: the listener, the requests at work, the workers, the last counts, the
+    /// operators' pages, the database. `true` if nothing had to be cut.
+    pub async fn drain(self) -> bool {
+        let Self { store, tasks, drain_timeout, _lock, .. } = self;
+        let Tasks { stop, ingress, workers, monitor, admin } = tasks;
+        stop.ingress.cancel();
+        let mut clean = ingress.await.unwrap_or(false);
+        stop.workers.cancel();
+        for worker in workers {
+            clean &= within(drain_timeout, "worker", worker).await;
+        }
+        stop.monitor.cancel();
+        clean &= within(drain_timeout, "monitor", monitor).await;
+        stop.admin.cancel();
+        clean &= within(drain_timeout, "admin", admin).await;
+        store.close().await;
+        info!(clean, "stopped");
+        clean
+    }
+}
+
+async fn bind(key: &'static str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
+    let taken = |source| StartError::Bind { key, address, source };
+    let listener = ingress::bind(address).await.map_err(taken)?;
+    let bound = listener.local_addr().map_err(taken)?;
+    Ok((listener, bound))
+}
+
+/// Starts the loop over one queue.
+fn work<J: Job>(
+    parts: &Parts,
+    job: &Arc<J>,
+    queue: &config::Queue,
+    wake: &Arc<Notify>,
+    watch: fn(&Metrics, &J::Report),
+    stop: &CancellationToken,
+) -> JoinHandle<()> {
+    let settings = Settings { concurrency: queue.concurrency, poll_interval: queue.poll_interval };
+    let (job, wake, stop, metrics) =
+        (Arc::clone(job), Arc::clone(wake), stop.clone(), Arc::clone(&parts.metrics));
+    tokio::spawn(async move {
+        let _alive = metrics.worker_alive(job.queue());
+        let watched = Arc::clone(&metrics);
+        worker::run(job, settings, wake, move |report| watch(&watched, report), stop).await;
+    })
+}
+
+/// The operators' pages are served until the very end, so that a drain can be watched.
+async fn serve_operators(
+    listener: TcpListener,
+    state: AdminState,
+    server: config::Server,
+    stop: CancellationToken,
+) {
+    let drain = Drain { signal: stop, delay: Duration::ZERO, timeout: OPERATORS_GRACE };
+    ingress::listen(listener, None, Limits::from(&server), admin::router(state), &drain).await;
+}
+
+/// Waits for one part to end; one that does not is cut.
+async fn within(limit: Duration, part: &str, task: JoinHandle<()>) -> bool {
+    let cut = task.abort_handle();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a worker that is cut loses its lease, and its transaction its connection"
+    )]
+    let ended = tokio::time::timeout(limit, task).await;
+    if ended.is_err() {
+        warn!(part, "cut");
+        cut.abort();
+    }
+    matches!(ended, Ok(Ok(())))
+}

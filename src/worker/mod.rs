@@ -21,7 +21,7 @@ use tracing::error;
 use crate::store::{Settled, StoreError};
 
 pub use inbox::{InboxJob, Worked};
-pub use outbox::{Delivered, OutboxJob};
+pub use outbox::OutboxJob;
 
 /// Between two looks at a queue without a wake-up.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);

@@ -32,15 +32,6 @@ pub struct OutboxJob {
     lines: BTreeMap<Arc<str>, Line>,
 }
 
-/// What came of one claimed message.
-#[derive(Debug)]
-pub struct Delivered {
-    /// Where it was to go.
-    pub destination: Arc<str>,
-    /// How the try ended.
-    pub attempt: Attempt,
-}
-
 /// One destination and the hands that are free for it.
 struct Line {
     destination: Arc<Destination>,
@@ -74,13 +65,12 @@ impl OutboxJob {
         .collect()
     }
 
-    async fn deliver(&self, destination: &Destination, leased: Leased<Message>) -> Delivered {
+    async fn deliver(&self, destination: &Destination, leased: Leased<Message>) {
         failpoint::reach("outbox.before_send");
         let attempt =
             self.dispatcher.send(destination, &leased.item, leased.attempts, self.clock.now()).await;
         failpoint::reach("outbox.before_settle");
         self.settle(destination, leased, &attempt).await;
-        Delivered { destination: Arc::clone(&destination.name), attempt }
     }
 
     async fn settle(&self, destination: &Destination, leased: Leased<Message>, attempt: &Attempt) {
@@ -139,7 +129,7 @@ impl OutboxJob {
 #[async_trait]
 impl Job for OutboxJob {
     type Claimed = (Leased<Message>, OwnedSemaphorePermit);
-    type Report = Option<Delivered>;
+    type Report = ();
 
     fn queue(&self) -> &'static str {
         "outbox"
@@ -159,11 +149,11 @@ impl Job for OutboxJob {
         Ok(with_hand.collect())
     }
 
-    async fn work(&self, (leased, hand): Self::Claimed) -> Self::Report {
-        let line = self.lines.get(&leased.item.destination)?;
-        let delivered = self.deliver(&line.destination, leased).await;
+    async fn work(&self, (leased, hand): Self::Claimed) {
+        if let Some(line) = self.lines.get(&leased.item.destination) {
+            self.deliver(&line.destination, leased).await;
+        }
         drop(hand);
-        Some(delivered)
     }
 
     async fn give_back(&self, (leased, _): Self::Claimed) -> Result<Settled, StoreError> {

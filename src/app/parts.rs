@@ -1,0 +1,98 @@
+//! The parts of a gateway, built and connected but not yet running.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::StartError;
+use crate::clock::{Clock, SystemClock};
+use crate::config::{Config, Route};
+use crate::dispatch::Dispatcher;
+use crate::handler::{Registry, Resolved, SetupError};
+use crate::ingress::IngressState;
+use crate::model::EventKey;
+use crate::observe::{Measured, Metrics};
+use crate::process::{Processor, Step};
+use crate::receive::{Receiver, Wake};
+use crate::routing::Router;
+use crate::store::{Inbox, Outbox, Queue, Store};
+use crate::worker::{InboxJob, OutboxJob};
+
+/// How long the check of one handler's statements may take.
+const PREPARE: Duration = Duration::from_secs(30);
+
+/// Everything that runs.
+pub(super) struct Parts {
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) wake: Wake,
+    pub(super) ingress: Arc<IngressState>,
+    pub(super) inbox_job: Arc<InboxJob>,
+    pub(super) outbox_job: Arc<OutboxJob>,
+}
+
+impl Parts {
+    pub(super) async fn build(
+        config: &Config,
+        handlers: &Registry,
+        store: &Store,
+    ) -> Result<Self, StartError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let metrics = Metrics::new(config)?;
+        let wake = Wake::default();
+        let processor = Arc::new(processor(config, handlers, store).await?);
+        let inbox: Arc<dyn Inbox> =
+            Arc::new(Measured::new(Arc::clone(&store.inbox), "inbox", Arc::clone(&metrics)));
+        let events: Arc<dyn Queue<EventKey>> =
+            Arc::new(Measured::new(Arc::clone(&store.events), "inbox", Arc::clone(&metrics)));
+        let outbox: Arc<dyn Outbox> =
+            Arc::new(Measured::new(Arc::clone(&store.outbox), "outbox", Arc::clone(&metrics)));
+        let receiver = Receiver::new(
+            config,
+            Arc::clone(&inbox),
+            Arc::clone(&processor),
+            Arc::clone(&clock),
+            wake.clone(),
+        );
+        let ingress =
+            IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))?;
+        let inbox_job =
+            InboxJob::new(inbox, events, processor, config.inbox.clone(), Arc::clone(&wake.dispatcher));
+        let outbox_job =
+            OutboxJob::new(outbox, Dispatcher::new(config)?, config.destinations.values(), clock);
+        Ok(Self { metrics, wake, ingress, inbox_job: Arc::new(inbox_job), outbox_job: Arc::new(outbox_job) })
+    }
+}
+
+/// Checks every handler against the database's schema, in transactions that are rolled back.
+///
+/// # Errors
+/// Everything that is wrong, not only the first thing.
+pub async fn prepare(config: &Config, handlers: &Registry, store: &Store) -> Result<(), StartError> {
+    processor(config, handlers, store).await.map(drop)
+}
+
+async fn processor(config: &Config, handlers: &Registry, store: &Store) -> Result<Processor, StartError> {
+    let resolved =
+        handlers.resolve(&config.routes, (&config.database.url).into()).map_err(StartError::Handlers)?;
+    let mut errors = Vec::new();
+    for (handler, route) in resolved.iter().zip(&config.routes) {
+        let Some(handler) = handler else { continue };
+        let mut tx = store.inbox.begin(PREPARE).await?;
+        if let Err(error) = handler.handler.prepare(&mut tx).await {
+            errors.push(SetupError { place: route.origin.clone(), problem: error.to_string() });
+        }
+        tx.rollback().await;
+    }
+    if !errors.is_empty() {
+        return Err(StartError::Handlers(errors));
+    }
+    let steps =
+        resolved.into_iter().zip(&config.routes).map(|(handler, route)| step(handler, route)).collect();
+    Ok(Processor::new(Router::new(&config.routes), steps))
+}
+
+fn step(handler: Option<Resolved>, route: &Route) -> Step {
+    match handler {
+        Some(Resolved { name, handler }) => Step::Handle { name, handler, emit: route.destinations.clone() },
+        None => Step::Forward { destinations: route.destinations.clone() },
+    }
+}
