@@ -1,1 +1,12 @@
+//! Deliveries, against real servers on this machine: what goes out, where it may go, what comes back.
 
+mod address;
+mod config;
+mod fixture;
+mod guard;
+mod head;
+mod log;
+mod reply;
+mod sign;
+mod tls;
+mod transport;
