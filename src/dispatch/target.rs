@@ -78,10 +78,11 @@ fn rule(url: &Uri, allow_private: bool) -> Result<Rule, String> {
     if authority.as_str().contains('@') {
         return Err("a URL may not carry a user or password: put them into `headers`".into());
     }
-    if authority.port_u16() == Some(0) || (authority.port().is_none() && authority.as_str().ends_with(':')) {
-        return Err("the port is missing or 0".into());
-    }
     let host = authority.host();
+    let port = authority.port().map(|port| format!(":{port}")).unwrap_or_default();
+    if authority.as_str() != format!("{host}{port}") || authority.port_u16() == Some(0) {
+        return Err(format!("after the host {host} expected nothing or a port such as :8443"));
+    }
     match address::parse_host(host).map_err(|problem| format!("the host {host} {problem}"))? {
         Host::Localhost => Ok(Rule::Loopback),
         Host::Name if !allow_private => Ok(Rule::Public),

@@ -95,10 +95,9 @@ fn a_permanent_failure_goes_to_review_at_once() {
 
 #[test]
 fn a_message_that_would_be_too_old_at_its_next_attempt_goes_to_review() {
-    let three_days = Duration::from_hours(72);
-    let young = Failed { age: three_days - Duration::from_secs(2), ..failed(1) };
+    let young = Failed { age: Duration::from_secs(3 * 86_400 - 2), ..failed(1) };
     assert_eq!(wait(&retry::next(&policy(), &young, 1.0)), Duration::from_secs(2));
-    let old = Failed { age: three_days - Duration::from_secs(1), ..failed(1) };
+    let old = Failed { age: Duration::from_secs(3 * 86_400 - 1), ..failed(1) };
     assert_eq!(
         reason(&retry::next(&policy(), &old, 1.0)),
         "older than 3days at the next attempt, last: status.503"
