@@ -1,22 +1,19 @@
 //! What a destination's config may not say.
 
-use std::collections::BTreeMap;
-
 use hookgate::dispatch::{self, Dispatcher, Network};
+use http::HeaderValue;
 
 use super::fixture::{destination, signed};
 
-fn with_header(name: &str, value: &str) -> Result<(), String> {
-    let mut destination = destination("https://crm.example.com/");
-    destination.headers = BTreeMap::from([(name.to_owned(), value.to_owned())]);
-    dispatch::check(&destination).map_err(|error| error.to_string())
-}
-
 #[test]
-fn a_configured_header_cannot_break_the_request_or_take_one_of_our_names() {
+fn a_configured_header_cannot_take_a_name_of_ours_or_of_the_connection() {
+    let with_header = |name: &'static str| {
+        let mut destination = destination("https://crm.example.com/");
+        destination.headers.insert(name, HeaderValue::from_static("value"));
+        dispatch::check(&destination).map_err(|error| error.to_string())
+    };
     for name in [
         "host",
-        "Host",
         "content-length",
         "transfer-encoding",
         "connection",
@@ -26,26 +23,19 @@ fn a_configured_header_cannot_break_the_request_or_take_one_of_our_names() {
         "expect",
         "proxy-authorization",
         "webhook-id",
-        "Webhook-Signature",
+        "webhook-signature",
         "webhook-timestamp",
+        "webhook-anything",
         "idempotency-key",
         "x-hookgate-event-id",
-        "X-Hookgate-Anything",
+        "x-hookgate-anything",
         "traceparent",
-        "x\r\ny: z",
-        "x y",
-        "",
-        "naïve",
     ] {
-        let error = with_header(name, "value").expect_err(name);
-        assert!(error.starts_with("destinations.crm.headers: "), "{error}");
+        let error = with_header(name).expect_err(name);
+        assert!(error.starts_with(&format!("destinations.crm.headers: {name} ")), "{error}");
     }
-    for value in ["a\r\nx-evil: 1", "a\nb", "a\0b", "a\u{7f}"] {
-        let error = with_header("authorization", value).expect_err("a control character");
-        assert!(!error.contains("evil"), "a value may be a secret: {error}");
-    }
-    with_header("Authorization", "Bearer 0123456789").unwrap();
-    with_header("x-api-key", "a b\tc").unwrap();
+    with_header("authorization").unwrap();
+    with_header("x-api-key").unwrap();
 }
 
 #[test]

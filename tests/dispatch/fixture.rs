@@ -1,6 +1,6 @@
 //! A destination server that is told byte by byte what to answer, a resolver that is told what to say, and messages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +15,7 @@ use hookgate::config::{Destination, DestinationKind, Queue};
 use hookgate::dispatch::{Dispatcher, Network, Resolve};
 use hookgate::model::{Attempt, Content, EventKey, Headers, Message, Secret};
 use hookgate::provider::Catalogue;
+use http::HeaderMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -200,7 +201,7 @@ pub fn destination(url: &str) -> Destination {
         name: "crm".into(),
         kind: DestinationKind::Http { url: url.parse().expect("a URL"), allow_private: false },
         sign: Vec::new(),
-        headers: BTreeMap::new(),
+        headers: HeaderMap::new(),
         timeout: Duration::from_secs(30),
         concurrency: 8,
         drop_signature: false,

@@ -1,9 +1,8 @@
 //! The head and body of what goes out, line for line and byte for byte.
 
-use std::collections::BTreeMap;
-
 use hookgate::config::Destination;
 use hookgate::model::{Content, Message};
+use http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
 
 use super::fixture::{
@@ -132,8 +131,9 @@ async fn drop_signature_leaves_out_the_providers_signature_and_nothing_else() {
 #[tokio::test]
 async fn the_destinations_own_headers_win_over_the_providers() {
     let message = forward("{}", &[("authorization", "Basic theirs"), ("x-tenant", "theirs")]);
-    let own = [("Authorization", "Bearer ours"), ("x-tenant", "ours")];
-    let own: BTreeMap<String, String> = own.map(|(n, v)| (n.to_owned(), v.to_owned())).into();
+    let mut own = HeaderMap::new();
+    own.insert("authorization", HeaderValue::from_static("Bearer ours"));
+    own.insert("x-tenant", HeaderValue::from_static("ours"));
     let received = deliver(|destination| destination.headers = own, &message).await;
     assert_eq!(received.header("authorization"), Some("Bearer ours"));
     assert_eq!(received.header("x-tenant"), Some("ours"));

@@ -86,7 +86,7 @@ async fn no_secret_body_or_url_is_in_any_line_at_any_level() {
         ["http://127.0.0.1:1/?token=MARK_URL", "https://crm.test/MARK_URL", "http://gone.test/?MARK_URL"]
     {
         let mut destination = signed(url, &[secret]);
-        destination.headers.insert("authorization".into(), "Bearer MARK_HEADER".into());
+        destination.headers.insert("authorization", http::HeaderValue::from_static("Bearer MARK_HEADER"));
         let attempt = send(&destination, &message).await;
         assert_eq!(attempt.outcome.as_str(), "failed");
     }
