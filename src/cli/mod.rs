@@ -11,6 +11,8 @@ mod request_args;
 // Arguments of commands whose `run` is still to come stand in their files already; a command is declared below
 // together with its `run`.
 pub mod backlog;
+pub mod check;
+pub mod config;
 #[cfg(any())]
 pub mod demo;
 pub mod migrate;
@@ -20,22 +22,66 @@ pub mod serve;
 pub mod sign;
 pub mod verify;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
+
+use crate::config::{Flag, Loaded, Sources};
+use crate::handler::{BUILT_IN, Handler, NameTaken, Registry};
 
 pub use output::{out, warn};
 pub use request_args::RequestArgs;
 
-/// Runs the command line of this process, to its end.
+/// Runs the command line of this process, to its end, with the built-in handlers.
 pub fn main() -> ExitCode {
-    match Cli::try_parse() {
-        Ok(cli) => block_on(cli),
-        // Help and version are "errors" of code 0 to clap; wrong use is 2.
-        Err(error) => {
-            let _ = error.print();
-            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    Program::default().main()
+}
+
+/// The command line of a program with handlers of its own.
+///
+/// ```no_run
+/// # use std::{process::ExitCode, sync::Arc};
+/// # use hookgate::handler::{Handler, HandlerError, Outcome};
+/// # struct Greet;
+/// # #[async_trait::async_trait]
+/// # impl Handler for Greet {
+/// #     async fn handle(
+/// #         &self, _: &mut hookgate::store::Tx, _: &hookgate::model::Event,
+/// #     ) -> Result<Outcome, HandlerError> { Ok(Outcome::Done) }
+/// # }
+/// fn main() -> Result<ExitCode, hookgate::handler::NameTaken> {
+///     let program = hookgate::cli::Program::default().handler("greet", Arc::new(Greet))?;
+///     Ok(program.main())
+/// }
+/// ```
+#[derive(Debug, Default)]
+pub struct Program {
+    handlers: Registry,
+}
+
+impl Program {
+    /// Adds a handler, which routes name with `handler = "NAME"`.
+    ///
+    /// # Errors
+    /// [`NameTaken`]
+    pub fn handler(mut self, name: &str, handler: Arc<dyn Handler>) -> Result<Self, NameTaken> {
+        self.handlers.register(name, handler)?;
+        Ok(self)
+    }
+
+    /// Reads the arguments of this process and runs the command, to its end.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        match Cli::try_parse() {
+            Ok(cli) => block_on(cli.command, Shell { files: cli.config.files, handlers: self.handlers }),
+            // Help and version are "errors" of code 0 to clap; wrong use is 2.
+            Err(error) => {
+                let _ = error.print();
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+            }
         }
     }
 }
@@ -51,34 +97,75 @@ struct Cli {
 }
 
 /// Where the configuration is, for every command that reads it.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct ConfigArgs {
+#[derive(Debug, clap::Args)]
+struct ConfigArgs {
     /// A configuration file; may be repeated, later files win [default: config/hookgate.toml if it exists]
     #[arg(long = "config", value_name = "FILE", global = true)]
-    pub files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
 }
 
 /// The commands. One line here, one file beside this one with `Args` and `run`.
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Check(check::Args),
+    Config(config::Args),
+}
 
 impl Command {
-    #[expect(clippy::unused_async, reason = "the first command makes this true")]
-    async fn run(self, _config: ConfigArgs) -> anyhow::Result<ExitCode> {
-        match self {}
+    #[expect(clippy::unused_async, reason = "the commands that need it are on their way")]
+    async fn run(self, shell: Shell) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Check(args) => check::run(&args, &shell),
+            Self::Config(args) => config::run(&args, &shell),
+        }
     }
 }
 
-fn block_on(cli: Cli) -> ExitCode {
+/// What commands find when they start.
+#[derive(Debug)]
+pub struct Shell {
+    /// The files named with `--config`.
+    pub files: Vec<PathBuf>,
+    /// The handlers of this program.
+    pub handlers: Registry,
+}
+
+impl Shell {
+    /// What the configuration is made from: the named files or the default one, this process's variables, `flags`.
+    #[must_use]
+    pub fn sources(&self, flags: Vec<Flag>) -> Sources {
+        let handlers = self.handlers.names().map(str::to_owned).collect();
+        Sources { flags, handlers, ..Sources::of_process(self.files.clone()) }
+    }
+
+    /// The configuration. Its warnings are left to `check` and to the log.
+    ///
+    /// # Errors
+    /// [`crate::config::ConfigError`]: everything that is wrong with it.
+    pub fn load(&self, flags: Vec<Flag>) -> anyhow::Result<Loaded> {
+        Ok(crate::config::load(&self.sources(flags))?)
+    }
+}
+
+/// The handlers that every program has, by name.
+#[must_use]
+pub fn built_in_handlers() -> BTreeSet<String> {
+    BUILT_IN.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn block_on(command: Command, shell: Shell) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.into()),
     };
-    runtime.block_on(cli.command.run(cli.config)).unwrap_or_else(|error| failed(&error))
+    runtime.block_on(command.run(shell)).unwrap_or_else(|error| failed(&error))
 }
 
 /// The causes on one line; `Debug` would add a backtrace when `RUST_BACKTRACE` is set.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    warn(format_args!("error: {error:#}"));
+    match error.downcast_ref::<crate::config::ConfigError>() {
+        Some(error) => warn(format_args!("{error}")),
+        None => warn(format_args!("error: {error:#}")),
+    }
     ExitCode::FAILURE
 }

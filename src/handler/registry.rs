@@ -37,6 +37,11 @@ impl Registry {
         Self { handlers: BUILT_IN.iter().map(|&name| name.to_owned()).zip(built_in).collect() }
     }
 
+    /// The names that a route can use, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.handlers.keys().map(String::as_str)
+    }
+
     /// Adds a handler, which routes then name with `handler = "NAME"`.
     ///
     /// # Errors

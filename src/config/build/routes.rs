@@ -30,7 +30,6 @@ pub(super) fn routes(
         refuse_repetition(&key, &route, &routes, context);
         routes.push(route);
     }
-    sql::refuse_namesakes(&routes, context);
     routes
 }
 

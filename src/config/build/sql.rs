@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Context;
 use crate::config::key::Key;
 use crate::config::raw::{RawRoute, RawSqlParam, RawSqlType};
-use crate::config::{Action, Route, SqlModule, SqlParam, SqlType};
+use crate::config::{SqlModule, SqlParam, SqlType};
 
 /// Reads the file of a route's `sql`. Its statements are looked at by the handler that is made of it.
 pub(super) fn module(
@@ -30,32 +30,12 @@ pub(super) fn module(
             format!("the file's name {name:?} becomes the handler's; expected letters, digits, `-` and `_`");
         context.report.error(&sql_key, what);
     }
-    if context.sources.handlers.contains(&name) {
-        context
-            .report
-            .error(&sql_key, format!("the file's name is that of the handler {name:?}; rename the file"));
-    }
     let operation = route.operation.clone().unwrap_or_else(|| name.clone());
     if !is_word(&operation) {
         let what = format!("found {operation:?}, expected letters, digits, `-` and `_`");
         context.report.error(&key.child("operation"), what);
     }
     Some(SqlModule { name, path, text, params, operation })
-}
-
-/// A module's name stands for it in rows, logs and metrics: two that differ need two names.
-pub(super) fn refuse_namesakes(routes: &[Route], context: &mut Context<'_>) {
-    let mut seen: BTreeMap<&str, (&SqlModule, &Route)> = BTreeMap::new();
-    for (at, route) in routes.iter().enumerate() {
-        let Action::Sql(module) = &route.action else { continue };
-        let Some((other, first)) = seen.insert(&module.name, (module, route)) else { continue };
-        if (&module.path, &module.params, &module.operation) != (&other.path, &other.params, &other.operation)
-        {
-            let what = format!("the SQL module `{}` is another one than at {}", module.name, first.origin);
-            let help = "give the file another name, or use the same file, params and operation";
-            context.report.error_help(&Key::of(&["routes"]).index(at).child("sql"), what, help);
-        }
-    }
 }
 
 fn params(

@@ -1,0 +1,108 @@
+//! `hookgate check`: everything that can be found wrong before the first request.
+
+use std::process::ExitCode;
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{ContentArrangement, Table};
+
+use super::{Shell, out, warn};
+use crate::config::{Action, Config, ConfigError, Endpoint, Key, Loaded, Mode, Problem, Route};
+use crate::dispatch;
+
+/// Check the configuration, the secrets, the provider definitions and the SQL handler files
+///
+/// Prints the endpoint table. Exit code 0 if everything is right (warnings do not count), else 1.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Checks, and prints what was found.
+pub(super) fn run(_args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let loaded = shell.load(Vec::new())?;
+    for warning in &loaded.warnings {
+        warn(format_args!("warning: {warning}"));
+    }
+    later_stages(&loaded, shell)?;
+    if loaded.config.endpoints.is_empty() {
+        out(format_args!("no endpoints: every request is answered 404"))?;
+    } else {
+        out(format_args!("{}", table(&loaded)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What handlers and dispatcher would refuse at start.
+fn later_stages(loaded: &Loaded, shell: &Shell) -> anyhow::Result<()> {
+    let config = &loaded.config;
+    let mut problems: Vec<Problem> = Vec::new();
+    for destination in config.destinations.values() {
+        if let Err(error) = dispatch::check(destination) {
+            let key = Key::of(&["destinations", &destination.name, error.key]);
+            problems.push(loaded.problem(key, error.problem));
+        }
+    }
+    let resolved = shell.handlers.resolve(&config.routes, (&config.database.url).into());
+    let handlers = resolved.err().unwrap_or_default();
+    for error in &handlers {
+        warn(format_args!("error: {error}"));
+    }
+    if !problems.is_empty() {
+        return Err(ConfigError(problems).into());
+    }
+    anyhow::ensure!(handlers.is_empty(), "{} of the routes' handlers cannot be used", handlers.len());
+    Ok(())
+}
+
+fn table(loaded: &Loaded) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["endpoint", "provider", "confidence", "paths", "mode", "secrets", "routes"]);
+    for endpoint in loaded.config.endpoints.values() {
+        table.add_row([
+            endpoint.name.to_string(),
+            endpoint.provider.id().to_string(),
+            endpoint.provider.confidence().as_str().to_owned(),
+            endpoint.paths.join("\n"),
+            mode(endpoint.mode).to_owned(),
+            secrets(endpoint),
+            routes(&loaded.config, endpoint),
+        ]);
+    }
+    table
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Sync => "sync",
+        Mode::Async => "async",
+    }
+}
+
+/// `1 env:STRIPE_WEBHOOK_SECRET whsec_…abcd`: the position as in logs and metrics, enough to compare, no more.
+fn secrets(endpoint: &Endpoint) -> String {
+    let lines = endpoint.secrets.iter().enumerate().map(|(at, secret)| {
+        let until =
+            secret.until.map(|until| format!(" until {}", until.format("%F %R UTC"))).unwrap_or_default();
+        let masked = secret.secret.masked();
+        // A literal's reference shows the masked value already.
+        let masked = if secret.reference.ends_with(&masked) { String::new() } else { format!(" {masked}") };
+        format!("{} {}{masked}{until}", at + 1, secret.reference)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn routes(config: &Config, endpoint: &Endpoint) -> String {
+    let of_endpoint = |route: &&Route| route.endpoints.iter().any(|name| *name == endpoint.name);
+    let lines = config.routes.iter().filter(of_endpoint).map(|route| {
+        let types = route.types.join(", ");
+        let destinations = route.destinations.join(", ");
+        match &route.action {
+            Action::Forward => format!("{types} → forward to {destinations}"),
+            Action::Handler(name) if destinations.is_empty() => format!("{types} → {name}"),
+            Action::Handler(name) => format!("{types} → {name}, emits to {destinations}"),
+            Action::Sql(module) if destinations.is_empty() => format!("{types} → {}", module.path.display()),
+            Action::Sql(module) => format!("{types} → {}, emits to {destinations}", module.path.display()),
+        }
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    if text.is_empty() { "none: events are stored and ignored".to_owned() } else { text }
+}
