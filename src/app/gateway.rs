@@ -15,7 +15,7 @@ use super::parts::Parts;
 use super::signals::Signals;
 use crate::admin::{self, AdminState};
 use crate::config::{self, Config};
-use crate::handler::{Handler, NameTaken, Registry};
+use crate::handler::Registry;
 use crate::ingress::{self, Drain, Limits};
 use crate::observe::{INTERVAL, Metrics, Monitor};
 use crate::store::{self, ServeLock, Store};
@@ -31,19 +31,10 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A gateway for this configuration, with the built-in handlers.
+    /// A gateway for this configuration and these handlers.
     #[must_use]
-    pub fn new(config: Config) -> Self {
-        Self { config, handlers: Registry::new() }
-    }
-
-    /// Adds a handler, which routes name with `handler = "NAME"`.
-    ///
-    /// # Errors
-    /// [`NameTaken`]
-    pub fn handler(mut self, name: &str, handler: Arc<dyn Handler>) -> Result<Self, NameTaken> {
-        self.handlers.register(name, handler)?;
-        Ok(self)
+    pub fn new(config: Config, handlers: Registry) -> Self {
+        Self { config, handlers }
     }
 
     /// Migrates the schema (unless the configuration says not to), checks every handler against it, and starts to

@@ -126,6 +126,18 @@ pub fn signed(
     Ok(request)
 }
 
+/// The same body with one byte changed: its last digit, so that it stays JSON, or else its last byte.
+#[must_use]
+pub fn tampered(body: &Bytes) -> Bytes {
+    let mut bytes = body.to_vec();
+    let digit = bytes.iter().rposition(u8::is_ascii_digit);
+    match digit.or_else(|| bytes.len().checked_sub(1)) {
+        Some(at) => bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' },
+        None => bytes.push(b'1'),
+    }
+    bytes.into()
+}
+
 fn outgoing(request: &Request, url: &str) -> Result<http::Request<Full<Bytes>>, String> {
     let mut outgoing = http::Request::new(Full::new(request.body.clone()));
     *outgoing.method_mut() = Method::from_bytes(request.method.as_bytes())

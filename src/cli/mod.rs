@@ -8,12 +8,9 @@
 mod output;
 mod request_args;
 
-// Arguments of commands whose `run` is still to come stand in their files already; a command is declared below
-// together with its `run`.
 pub mod backlog;
 pub mod check;
 pub mod config;
-#[cfg(any())]
 pub mod demo;
 pub mod migrate;
 pub mod providers;
@@ -107,16 +104,25 @@ struct ConfigArgs {
 /// The commands. One line here, one file beside this one with `Args` and `run`.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::Args),
+    Demo(demo::Args),
     Check(check::Args),
     Config(config::Args),
+    Send(send::Args),
+    Backlog(backlog::Args),
+    Migrate(migrate::Args),
 }
 
 impl Command {
-    #[expect(clippy::unused_async, reason = "the commands that need it are on their way")]
     async fn run(self, shell: Shell) -> anyhow::Result<ExitCode> {
         match self {
+            Self::Serve(args) => serve::run(&args, shell).await,
+            Self::Demo(args) => demo::run(&args).await,
             Self::Check(args) => check::run(&args, &shell),
             Self::Config(args) => config::run(&args, &shell),
+            Self::Send(args) => send::run(&args, &shell).await,
+            Self::Backlog(args) => backlog::run(&args, &shell).await,
+            Self::Migrate(args) => migrate::run(&args, &shell).await,
         }
     }
 }

@@ -19,11 +19,12 @@ use tokio::time::{Instant, sleep};
 
 use self::player::{Played, Player};
 use self::story::STORY;
-use super::output::{out, warn};
+use super::{built_in_handlers, out, warn};
 use crate::app::sender::Sender;
 use crate::app::{Builder, Gateway};
 use crate::clock::SystemClock;
 use crate::config::{self, Config, Sources};
+use crate::handler::Registry;
 use crate::store::{Param, Sql, Store};
 
 /// Show what hookgate does, with no set-up at all
@@ -47,7 +48,7 @@ pub struct Args {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs the demo.
-pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folder =
         tempfile::Builder::new().prefix("hookgate-demo-").tempdir().context("no temporary folder")?;
     let ports = (port(args.port, 8080)?, port(args.admin_port, 8081)?);
@@ -65,7 +66,7 @@ pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn start(folder: &Path, ports: (u16, u16)) -> anyhow::Result<Gateway> {
     let config = load(folder, ports)?;
     crate::observe::init_tracing(&config.log)?;
-    Ok(Builder::new(config).start().await?)
+    Ok(Builder::new(config, Registry::new()).start().await?)
 }
 
 /// Sends everything, waits for the workers, prints the table.
@@ -157,7 +158,7 @@ fn load(folder: &Path, ports: (u16, u16)) -> anyhow::Result<Config> {
         std::fs::write(&file, configuration(folder, ports))?;
     }
     // Only the file: a variable of this shell must not change the story.
-    let sources = Sources { files: vec![file], handlers: super::built_in_handlers(), ..Sources::default() };
+    let sources = Sources { files: vec![file], handlers: built_in_handlers(), ..Sources::default() };
     Ok(config::load(&sources)?.config)
 }
 

@@ -64,7 +64,8 @@ impl Player<'_> {
                 self.sample(endpoint, event_type, event, object, endpoint, now)?
             }
             Make::Tampered { event_type, event, object } => {
-                tampered(self.sample(endpoint, event_type, event, object, endpoint, now)?)
+                let request = self.sample(endpoint, event_type, event, object, endpoint, now)?;
+                Request { body: sender::tampered(&request.body), ..request }
             }
             Make::Late { event_type, event, seconds } => {
                 let signed_at = now - Duration::from_secs(*seconds);
@@ -119,14 +120,4 @@ impl Player<'_> {
     fn endpoint(&self, name: &str) -> anyhow::Result<&Endpoint> {
         self.config.endpoints.get(name).map(AsRef::as_ref).with_context(|| format!("no endpoint `{name}`"))
     }
-}
-
-/// Changes one byte somewhere in the middle, so that the body stays JSON.
-fn tampered(mut request: Request) -> Request {
-    let mut body = request.body.to_vec();
-    if let Some(digit) = body.iter_mut().rev().find(|byte| byte.is_ascii_digit()) {
-        *digit = if *digit == b'1' { b'2' } else { b'1' };
-    }
-    request.body = body.into();
-    request
 }

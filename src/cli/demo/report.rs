@@ -13,7 +13,7 @@ use crate::app::Gateway;
 /// What came in, what happened, why.
 pub(super) fn table(played: &[Played]) -> Table {
     let mut table = Table::new();
-    table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_header([
+    table.load_style(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_header([
         "",
         "endpoint",
         "what came in",
