@@ -103,8 +103,8 @@ impl Fixture {
     /// One effect, one processed row, and one message that was delivered at least once under one id.
     async fn assert_done_once(&self, case: &str) {
         self.database.wait_for(PROCESSED, 1).await;
-        self.database.wait_for("SELECT count(*) FROM outbox WHERE published_at IS NOT NULL", 1).await;
         assert_eq!(self.database.count(EFFECTS).await, 1, "{case}: the effect happens once");
+        self.database.wait_for("SELECT count(*) FROM outbox WHERE published_at IS NOT NULL", 1).await;
         assert_eq!(self.database.count(INBOX).await, 1, "{case}");
         assert_eq!(self.database.count("SELECT count(*) FROM outbox").await, 1, "{case}: one message");
         let deliveries = self.destination.deliveries();

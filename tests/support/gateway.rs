@@ -122,9 +122,11 @@ mode = "{mode}"
     }
 }
 
-/// The program under test. `tests/mutants.rs` puts a damaged one in its place.
-pub fn binary() -> String {
-    std::env::var("HOOKGATE_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_hookgate").to_owned())
+/// Names another program to test, for `tests/mutants.rs`.
+pub const TEST_BINARY: &str = "HOOKGATE_TEST_BINARY";
+
+fn binary() -> String {
+    std::env::var(TEST_BINARY).unwrap_or_else(|_| env!("CARGO_BIN_EXE_hookgate").to_owned())
 }
 
 /// How a gateway ended.
