@@ -6,22 +6,33 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{ContentArrangement, Table};
 
 use super::{Shell, out, warn};
-use crate::config::{Action, Config, ConfigError, Endpoint, Key, Loaded, Mode, Problem, Route};
+use crate::app;
+use crate::config::{Action, Config, ConfigError, DatabaseUrl, Endpoint, Key, Loaded, Mode, Problem, Route};
 use crate::dispatch;
+use crate::store;
 
 /// Check the configuration, the secrets, the provider definitions and the SQL handler files
 ///
 /// Prints the endpoint table. Exit code 0 if everything is right (warnings do not count), else 1.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Leave the database alone: statements of handlers are not prepared on it
+    #[arg(long)]
+    pub offline: bool,
+}
 
 /// Checks, and prints what was found.
-pub(super) fn run(_args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let loaded = shell.load(Vec::new())?;
     for warning in &loaded.warnings {
         warn(format_args!("warning: {warning}"));
     }
     later_stages(&loaded, shell)?;
+    if args.offline {
+        warn(format_args!("offline: the handlers' statements were not prepared on the database"));
+    } else {
+        prepare(&loaded.config, shell).await?;
+    }
     if loaded.config.endpoints.is_empty() {
         out(format_args!("no endpoints: every request is answered 404"))?;
     } else {
@@ -50,6 +61,26 @@ fn later_stages(loaded: &Loaded, shell: &Shell) -> anyhow::Result<()> {
     }
     anyhow::ensure!(handlers.is_empty(), "{} of the routes' handlers cannot be used", handlers.len());
     Ok(())
+}
+
+/// Prepares every statement of every handler. A SQLite file that is not there yet is not made: a temporary one with
+/// the gateway's own tables stands in for it.
+async fn prepare(config: &Config, shell: &Shell) -> anyhow::Result<()> {
+    let mut database = config.database.clone();
+    let folder = tempfile::tempdir()?;
+    if matches!(&database.url, DatabaseUrl::Sqlite(path) if !path.exists()) {
+        database.url = DatabaseUrl::Sqlite(folder.path().join("check.db"));
+        store::migrate(&database).await?;
+    }
+    let store = store::connect(&database).await?;
+    let prepared = match store.ledger.ready().await {
+        Ok(()) => app::prepare(config, &shell.handlers, &store).await.map_err(Into::into),
+        Err(error) => {
+            Err(anyhow::anyhow!("the database: {error}; `hookgate migrate` brings its schema up to date"))
+        }
+    };
+    store.close().await;
+    prepared
 }
 
 fn table(loaded: &Loaded) -> Table {

@@ -118,7 +118,7 @@ impl Command {
         match self {
             Self::Serve(args) => serve::run(&args, shell).await,
             Self::Demo(args) => demo::run(&args).await,
-            Self::Check(args) => check::run(&args, &shell),
+            Self::Check(args) => check::run(&args, &shell).await,
             Self::Config(args) => config::run(&args, &shell),
             Self::Send(args) => send::run(&args, &shell).await,
             Self::Backlog(args) => backlog::run(&args, &shell).await,
