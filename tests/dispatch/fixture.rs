@@ -66,6 +66,7 @@ pub struct Server {
     requests: Arc<Mutex<Vec<Received>>>,
     connections: Arc<AtomicUsize>,
     hung_up: Arc<AtomicUsize>,
+    written: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -77,6 +78,7 @@ impl Server {
             requests: Arc::default(),
             connections: Arc::default(),
             hung_up: Arc::default(),
+            written: Arc::default(),
         };
         let accepting = server.clone();
         tokio::spawn(async move {
@@ -102,6 +104,7 @@ impl Server {
                     stream.write_all(first).await?;
                     loop {
                         stream.write_all(rest).await?;
+                        self.written.fetch_add(rest.len(), Ordering::SeqCst);
                         tokio::task::yield_now().await;
                     }
                 }
@@ -123,6 +126,11 @@ impl Server {
 
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many bytes of an endless answer the network took.
+    pub fn written(&self) -> usize {
+        self.written.load(Ordering::SeqCst)
     }
 
     /// Waits until a request is there.
