@@ -157,6 +157,37 @@ fn every_command_that_the_readme_shows_exists() {
 }
 
 #[test]
+fn the_configuration_that_the_readme_shows_is_valid() {
+    let readme = read(&root().join("README.md"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(folder.path().join("handlers")).expect("make a folder");
+    for sql in blocks(&readme, "sql") {
+        let name = sql
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("-- "))
+            .expect("an SQL block names its file");
+        fs::write(folder.path().join(name), &sql).expect("write the module");
+    }
+    let config: String = blocks(&readme, "toml").concat();
+    assert!(config.contains("[endpoints."), "README.md shows no configuration: has its form changed?");
+    fs::write(folder.path().join("hookgate.toml"), config).expect("write the configuration");
+    let check = Command::new(env!("CARGO_BIN_EXE_hookgate"))
+        .args(["check", "--offline", "--config", "hookgate.toml"])
+        .current_dir(folder.path())
+        .env("STRIPE_WEBHOOK_SECRET", "whsec_0123456789abcdef0123456789abcdef")
+        .env("CRM_SIGNING_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        .output()
+        .expect("run hookgate");
+    assert!(
+        check.status.success(),
+        "`hookgate check` refuses what README.md shows. Correct one of them.\n{}{}",
+        String::from_utf8_lossy(&check.stdout),
+        String::from_utf8_lossy(&check.stderr)
+    );
+}
+
+#[test]
 fn both_licences_are_here() {
     for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
         assert!(root().join(file).is_file(), "{file} is missing: Cargo.toml promises `Apache-2.0 OR MIT`");
@@ -212,6 +243,17 @@ fn documented_commands(readme: &str) -> BTreeSet<Vec<String>> {
         })
         .filter(|words| !words.is_empty())
         .collect()
+}
+
+/// The fenced blocks of one language, without the indentation of a list that they stand in.
+fn blocks(markdown: &str, language: &str) -> Vec<String> {
+    let fenced = markdown.split("```").skip(1).step_by(2);
+    fenced.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).map(unindented).collect()
+}
+
+fn unindented(block: &str) -> String {
+    let indent = block.len() - block.trim_start_matches(' ').len();
+    block.lines().map(|line| format!("{}\n", line.get(indent..).unwrap_or(line.trim_start()))).collect()
 }
 
 /// The insides of fenced blocks and of code spans.
