@@ -15,6 +15,8 @@ pub enum StoreError {
     /// The final checked update did not touch exactly one row: a handler ended the transaction itself, ignored an
     /// SQL error, or another worker was there first. Nothing was written.
     Fenced,
+    /// The schema is not what this binary needs: it was never migrated, or a migration failed.
+    Schema(String),
     /// Another process serves from this SQLite file.
     InUse {
         /// The lock file that it holds.
@@ -30,6 +32,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether a schema at `found` will do for a binary that knows `needed` migrations. A newer one will: another
+    /// gateway is being rolled out, and migrations leave to the binary before them what it uses.
+    pub(super) fn unless_current(found: i64, needed: i64) -> Result<(), Self> {
+        if found >= needed {
+            return Ok(());
+        }
+        Err(Self::Schema(format!("it is at version {found}, this binary needs {needed}; run `hookgate migrate`")))
+    }
+
     /// A short code for `last_error`: `store.sql.23505`, `store.timeout`, ….
     #[must_use]
     pub fn code(&self) -> String {
@@ -38,6 +49,7 @@ impl StoreError {
             Self::Timeout => "store.timeout".into(),
             Self::CommitUnknown(_) => "store.commit_unknown".into(),
             Self::Fenced => "store.fenced".into(),
+            Self::Schema(_) => "store.schema".into(),
             Self::InUse { .. } => "store.in_use".into(),
             Self::Sql { code: Some(code), .. } => format!("store.sql.{code}"),
             Self::Sql { code: None, .. } => "store.sql".into(),
@@ -52,6 +64,7 @@ impl fmt::Display for StoreError {
             Self::Timeout => f.write_str("the database did not finish in the time allowed"),
             Self::CommitUnknown(why) => write!(f, "COMMIT was sent and its outcome is unknown: {why}"),
             Self::Fenced => f.write_str("the final update did not find the row as it was left"),
+            Self::Schema(why) => write!(f, "the database's schema: {why}"),
             Self::InUse { lock } => write!(
                 f,
                 "another gateway serves from this SQLite file (it holds {}): stop it first, or use PostgreSQL, which \

@@ -13,7 +13,10 @@ mod lock;
 mod migrate;
 mod open;
 mod ports;
+mod postgres;
 mod rows;
+mod sqlite;
+mod twins;
 mod tx;
 mod value;
 

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use super::migrate::VERSION;
+use super::postgres::Postgres;
+use super::sqlite::Sqlite;
 use super::{Inbox, Ledger, Outbox, Queue, StoreError};
-use crate::config::Database;
+use crate::config::{Database, DatabaseUrl};
 use crate::model::EventKey;
 
 /// The ports of one open database.
@@ -17,12 +20,22 @@ pub struct Store {
     pub outbox: Arc<dyn Outbox>,
     /// Questions of operators and of the metrics page.
     pub ledger: Arc<dyn Ledger>,
+    engine: Engine,
+}
+
+#[derive(Clone)]
+enum Engine {
+    Postgres(Postgres),
+    Sqlite(Sqlite),
 }
 
 impl Store {
-    /// Closes its connections; what is at work with one finishes first.
+    /// Closes its connections. Waits for those that are at work, so call it when the work is done.
     pub async fn close(&self) {
-        todo!()
+        match &self.engine {
+            Engine::Postgres(database) => database.close().await,
+            Engine::Sqlite(database) => database.close().await,
+        }
     }
 }
 
@@ -31,6 +44,28 @@ impl Store {
 /// # Errors
 /// [`StoreError::Unavailable`] if it does not answer.
 pub async fn connect(database: &Database) -> Result<Store, StoreError> {
-    let _ = database;
-    todo!()
+    let connections = database.max_connections;
+    Ok(match &database.url {
+        DatabaseUrl::Postgres(url) => {
+            let database = Postgres::connect(url, connections, VERSION).await?;
+            store(&Arc::new(database.clone()), Engine::Postgres(database))
+        }
+        DatabaseUrl::Sqlite(path) => {
+            let database = Sqlite::connect(path, connections, VERSION).await?;
+            store(&Arc::new(database.clone()), Engine::Sqlite(database))
+        }
+    })
+}
+
+fn store<D>(database: &Arc<D>, engine: Engine) -> Store
+where
+    D: Inbox + Queue<EventKey> + Outbox + Ledger + 'static,
+{
+    Store {
+        inbox: Arc::clone(database) as Arc<dyn Inbox>,
+        events: Arc::clone(database) as Arc<dyn Queue<EventKey>>,
+        outbox: Arc::clone(database) as Arc<dyn Outbox>,
+        ledger: Arc::clone(database) as Arc<dyn Ledger>,
+        engine,
+    }
 }

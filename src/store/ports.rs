@@ -60,12 +60,6 @@ pub trait Queue<T: Send>: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn fail(&self, leased: Leased<T>, failure: &Failure, next: &Next) -> Result<Settled, StoreError>;
-
-    /// How long until the next row of these lanes is due: zero if one is due now, `None` if nothing waits.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError>;
 }
 
 /// What the outbox has beyond a queue: deliveries are effects outside, so each try is written down with its fence.

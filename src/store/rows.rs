@@ -7,7 +7,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::model::Headers;
+use crate::model::{Headers, Next};
 
 /// What became of one event that was handed to the inbox.
 #[derive(Clone, Debug)]
@@ -45,6 +45,18 @@ pub enum RowState {
     Leased,
     /// Unprocessed and waiting for a person.
     NeedsReview,
+}
+
+impl RowState {
+    /// Reads the word that the statements use.
+    pub(super) fn from_word(word: &str) -> Self {
+        match word {
+            "processed" => Self::Processed,
+            "leased" => Self::Leased,
+            "needs_review" => Self::NeedsReview,
+            _ => Self::Unprocessed,
+        }
+    }
 }
 
 /// How a unit of work ends, for the checked final update.
@@ -119,4 +131,20 @@ pub struct Lane {
     pub lease: Duration,
     /// Failures after which a row is claimed no more, but needs review.
     pub max_attempts: u32,
+}
+
+/// Until the next attempt, for a statement.
+pub(super) fn delay_seconds(next: &Next) -> Option<f64> {
+    match next {
+        Next::Retry { after } => Some(after.as_secs_f64()),
+        Next::Review { .. } => None,
+    }
+}
+
+/// Why a person must look, for a statement.
+pub(super) fn review_reason(next: &Next) -> Option<&str> {
+    match next {
+        Next::Retry { .. } => None,
+        Next::Review { reason } => Some(reason),
+    }
 }

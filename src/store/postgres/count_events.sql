@@ -1,0 +1,6 @@
+INSERT INTO webhook_counts (endpoint, hour, events, duplicates)
+VALUES ($1, date_trunc('hour', now(), 'UTC'), $2, $3)
+ON CONFLICT (endpoint, hour) DO UPDATE
+SET events = webhook_counts.events + excluded.events,
+    duplicates = webhook_counts.duplicates + excluded.duplicates,
+    counted_at = excluded.counted_at

@@ -1,0 +1,121 @@
+//! PostgreSQL: any number of gateways share one database.
+//!
+//! Single statements commit by themselves; a unit of work is a [`PgTx`]. Everything is READ COMMITTED. A connection
+//! whose transaction did not end in an orderly way is closed, never pooled, so that a cut future cannot leave a
+//! transaction open behind somebody else's back.
+
+mod events;
+mod inbox;
+mod ledger;
+mod outbox;
+mod rows;
+mod tx;
+mod values;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgPoolOptions, PgSeverity};
+use sqlx::{ConnectOptions, Connection, PgPool};
+
+use super::StoreError;
+pub(super) use tx::PgTx;
+
+/// How long a statement of its own waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Any number that is ours: concurrent migrations of one database queue up behind it.
+const MIGRATION_LOCK: i64 = 0x686f_6f6b_6761_7465;
+
+/// One PostgreSQL database: all of its ports.
+#[derive(Clone, Debug)]
+pub(super) struct Postgres {
+    pool: PgPool,
+    /// The newest migration that this binary knows.
+    version: i64,
+}
+
+impl Postgres {
+    pub(super) async fn connect(url: &str, max_connections: u32, version: i64) -> Result<Self, StoreError> {
+        let pool = PgPoolOptions::new()
+            .max_connections(max_connections)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_with(options(url)?)
+            .await
+            .map_err(error)?;
+        Ok(Self { pool, version })
+    }
+
+    pub(super) async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    async fn connection(&self) -> Result<PoolConnection<sqlx::Postgres>, StoreError> {
+        self.pool.acquire().await.map_err(error)
+    }
+}
+
+/// All migrations in one transaction, so that it works behind a transaction pooler too; the lock ends with it.
+pub(super) async fn migrate(url: &str, migrator: &Migrator) -> Result<(), StoreError> {
+    let mut connection = options(url)?.connect().await.map_err(error)?;
+    let mut tx = connection.begin().await.map_err(error)?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *tx).await.map_err(error)?;
+    migrator.run(&mut *tx).await.map_err(|failed| schema(&failed))?;
+    tx.commit().await.map_err(|failed| StoreError::CommitUnknown(failed.to_string()))?;
+    connection.close().await.ok(); // what matters is committed
+    Ok(())
+}
+
+fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let options = PgConnectOptions::from_str(url).map_err(|_| {
+        StoreError::Unavailable("database.url is no PostgreSQL URL; expected postgres://user@host/name".into())
+    })?;
+    let named = options.get_application_name().is_some();
+    let options = if named { options } else { options.application_name("hookgate") };
+    Ok(options.disable_statement_logging())
+}
+
+fn schema(failed: &MigrateError) -> StoreError {
+    StoreError::Schema(failed.to_string())
+}
+
+/// Sorts the driver's errors into ours.
+fn error(error: sqlx::Error) -> StoreError {
+    let code = match &error {
+        sqlx::Error::Database(refusal) => refusal.code().map(std::borrow::Cow::into_owned),
+        sqlx::Error::PoolTimedOut => {
+            return StoreError::Unavailable("no connection came free, or the server takes none".into());
+        }
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => return StoreError::Unavailable(error.to_string()),
+        _ => None,
+    };
+    match code.as_deref() {
+        // query_canceled (statement_timeout), lock_not_available (lock_timeout)
+        Some("57014" | "55P03") => StoreError::Timeout,
+        // in_failed_sql_transaction: somebody went on after an error
+        Some("25P02") => StoreError::Fenced,
+        // too_many_connections, idle_in_transaction_session_timeout, and servers that come or go
+        Some(code) if code.starts_with("57P") || code.starts_with("08") || matches!(code, "53300" | "25P03") => {
+            StoreError::Unavailable(format!("the server said {code}"))
+        }
+        _ => StoreError::Sql { code, source: error },
+    }
+}
+
+/// The same for a statement that commits by itself, or for COMMIT: only an error that the server reported, and after
+/// which it goes on, proves that nothing was written.
+fn commit_error(failed: sqlx::Error) -> StoreError {
+    let refused = match &failed {
+        sqlx::Error::Database(refusal) => refusal
+            .try_downcast_ref::<PgDatabaseError>()
+            .is_some_and(|refusal| !matches!(refusal.severity(), PgSeverity::Fatal | PgSeverity::Panic)),
+        _ => false,
+    };
+    if refused { error(failed) } else { StoreError::CommitUnknown(error(failed).to_string()) }
+}

@@ -1,0 +1,35 @@
+-- Claims due messages of the destination $2: $1 rows, for $3 seconds; $4 failures exhaust a row.
+WITH due AS MATERIALIZED (
+    SELECT id, available_at, attempts, crash_attempts + (lease_until IS NOT NULL) AS crashes
+    FROM outbox
+    WHERE destination = $2 AND published_at IS NULL AND review_at IS NULL
+      AND available_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+      AND (lease_until IS NULL OR lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    ORDER BY available_at, id
+    LIMIT $1
+), judged AS (
+    SELECT *, attempts - crashes >= $4 OR crashes >= 5 AS exhausted FROM due
+), ranked AS (
+    SELECT *,
+           row_number() OVER w AS place,
+           first_value(crashes > 0) OVER w AS suspect_leads
+    FROM judged
+    WINDOW w AS (PARTITION BY exhausted ORDER BY available_at, id)
+), chosen AS MATERIALIZED (
+    SELECT * FROM ranked WHERE exhausted OR CASE WHEN suspect_leads THEN place = 1 ELSE crashes = 0 END
+)
+UPDATE outbox AS o
+SET attempts = o.attempts + (NOT c.exhausted),
+    crash_attempts = c.crashes,
+    lease_epoch = o.lease_epoch + 1,
+    lease_until = CASE WHEN NOT c.exhausted
+                       THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%.3f seconds', $3)) END,
+    review_at = CASE WHEN c.exhausted THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,
+    review_reason = CASE WHEN NOT c.exhausted THEN NULL
+                         WHEN c.crashes >= 5 THEN 'its delivery crashed or lost its lease 5 times'
+                         ELSE 'no attempts left' END
+FROM chosen AS c
+WHERE o.id = c.id
+RETURNING id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload, body,
+          content_type, headers, received_at, destination, message_id, created_at, trace_context,
+          lease_epoch, attempts, crash_attempts, review_reason, available_at

@@ -1,0 +1,54 @@
+//! Where verified events become durable.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::super::twins::{self, Found};
+use super::super::{Inbox, Insertion, Quarantined, StoreError, Tx};
+use super::{Sqlite, SqliteTx, error};
+use crate::model::NewEvent;
+
+const QUARANTINE: &str = include_str!("quarantine.sql");
+
+#[async_trait]
+impl Inbox for Sqlite {
+    async fn accept(&self, events: &[NewEvent]) -> Result<Vec<Insertion>, StoreError> {
+        let mut tx = self.write().await?;
+        let mut found = Found::new();
+        for event in twins::firsts(events) {
+            match tx.insert(event).await {
+                Ok(insertion) => found.insert(event.key.clone(), insertion),
+                Err(failed) => {
+                    tx.rollback().await;
+                    return Err(failed);
+                }
+            };
+        }
+        tx.commit().await?;
+        Ok(twins::answer(events, &found))
+    }
+
+    async fn begin(&self, limit: Duration) -> Result<Tx, StoreError> {
+        Ok(SqliteTx::begin(self, limit).await?.into())
+    }
+
+    async fn quarantine(&self, kept: &Quarantined) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        sqlx::query(QUARANTINE)
+            .bind(&*kept.provider)
+            .bind(&*kept.endpoint)
+            .bind(kept.reason)
+            .bind(&kept.hint)
+            .bind(kept.event_id.as_deref().map(|id| id.replace('\0', "\u{fffd}")))
+            .bind(kept.headers.to_json())
+            .bind(kept.body.as_ref())
+            .bind(kept.body_sha256.as_slice())
+            .bind(kept.verified)
+            .bind(kept.request_id.to_string())
+            .execute(&mut *tx.connection)
+            .await
+            .map_err(error)?;
+        tx.commit().await
+    }
+}

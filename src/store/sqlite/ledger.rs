@@ -1,0 +1,92 @@
+//! Questions of operators and of the metrics page.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use super::super::{BACKLOG_CAP, Backlog, Ledger, StoreError};
+use super::tx::by_key;
+use super::{Sqlite, error, rows};
+use crate::clock::Timestamp;
+use crate::model::{Event, EventKey};
+
+const INBOX_BACKLOG: &str = include_str!("inbox_backlog.sql");
+const OUTBOX_BACKLOG: &str = include_str!("outbox_backlog.sql");
+const COUNT_EVENTS: &str = include_str!("count_events.sql");
+const EVENT_COUNTS: &str = include_str!("event_counts.sql");
+const LAST_VERIFIED: &str = include_str!("last_verified.sql");
+const EVENT_TYPES: &str = include_str!("event_types.sql");
+const FIND: &str = include_str!("find_event.sql");
+const SCHEMA_VERSION: &str = include_str!("schema_version.sql");
+
+#[async_trait]
+impl Ledger for Sqlite {
+    async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError> {
+        let inbox = sqlx::query(INBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
+        let outbox = sqlx::query(OUTBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
+        Ok((read(&inbox, backlog)?, read(&outbox, backlog)?))
+    }
+
+    async fn count_events(&self, endpoint: &str, events: u64, duplicates: u64) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        sqlx::query(COUNT_EVENTS)
+            .bind(endpoint)
+            .bind(events.cast_signed())
+            .bind(duplicates.cast_signed())
+            .execute(&mut *tx.connection)
+            .await
+            .map_err(error)?;
+        tx.commit().await
+    }
+
+    async fn last_verified(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {
+        let rows = sqlx::query(LAST_VERIFIED).fetch_all(&self.readers).await.map_err(error)?;
+        read(&rows, |row| Ok((row.try_get("endpoint")?, row.try_get("counted_at")?)))
+    }
+
+    async fn event_counts(&self, hours: u32) -> Result<Vec<(String, u64, u64)>, StoreError> {
+        let hours = i32::try_from(hours).unwrap_or(i32::MAX);
+        let rows = sqlx::query(EVENT_COUNTS).bind(hours).fetch_all(&self.readers).await.map_err(error)?;
+        read(&rows, |row| {
+            let (events, duplicates): (i64, i64) = (row.try_get("events")?, row.try_get("duplicates")?);
+            Ok((row.try_get("endpoint")?, events.cast_unsigned(), duplicates.cast_unsigned()))
+        })
+    }
+
+    async fn event_types(&self) -> Result<Vec<(String, String, i64)>, StoreError> {
+        let rows = sqlx::query(EVENT_TYPES).fetch_all(&self.readers).await.map_err(error)?;
+        read(&rows, |row| Ok((row.try_get("endpoint")?, row.try_get("event_type")?, row.try_get("events")?)))
+    }
+
+    async fn find(&self, key: &EventKey) -> Result<Option<Event>, StoreError> {
+        let row = by_key(sqlx::query(FIND), key).fetch_optional(&self.readers).await.map_err(error)?;
+        row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
+    }
+
+    async fn ready(&self) -> Result<(), StoreError> {
+        match sqlx::query(SCHEMA_VERSION).fetch_one(&self.readers).await {
+            Ok(row) => StoreError::unless_current(row.try_get("version").map_err(error)?, self.version),
+            // The one way in which this statement can be refused: there is no such table, for nobody ever migrated.
+            Err(sqlx::Error::Database(refusal)) if refusal.code().as_deref() == Some("1") => {
+                StoreError::unless_current(0, self.version)
+            }
+            Err(failed) => Err(error(failed)),
+        }
+    }
+}
+
+fn backlog(row: &SqliteRow) -> Result<Backlog, sqlx::Error> {
+    Ok(Backlog {
+        provider: row.try_get("provider")?,
+        name: row.try_get("name")?,
+        backlog: row.try_get("backlog")?,
+        oldest: Duration::try_from_secs_f64(row.try_get("oldest")?).unwrap_or_default(),
+        needs_review: row.try_get("needs_review")?,
+    })
+}
+
+fn read<T>(rows: &[SqliteRow], one: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>) -> Result<Vec<T>, StoreError> {
+    rows.iter().map(one).collect::<Result<_, _>>().map_err(error)
+}

@@ -1,0 +1,9 @@
+-- Marks a message as published, if the claim still stands, and records the attempt in any case.
+UPDATE outbox
+SET published_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), lease_until = NULL, last_error = NULL
+WHERE id = $1 AND lease_epoch = $2 AND published_at IS NULL AND review_at IS NULL;
+
+INSERT INTO delivery_attempts (outbox_id, destination, message_id, attempt, outcome, status, error, duration_ms,
+                               lease_lost)
+VALUES ($1, $3, $4, $5, $6, $7, $8, $9, changes() = 0)
+RETURNING lease_lost;

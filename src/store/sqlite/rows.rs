@@ -1,0 +1,112 @@
+//! Rows as the nouns of the model.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use tracing::warn;
+
+use super::super::{Existing, RowState};
+use crate::model::{Content, Event, EventKey, Headers, Leased, Message};
+
+pub(super) fn existing(row: &SqliteRow) -> Result<Existing, sqlx::Error> {
+    let body: Option<Vec<u8>> = row.try_get("body")?;
+    let digest: &[u8] = row.try_get("body_sha256")?;
+    Ok(Existing {
+        received_at: row.try_get("received_at")?,
+        body_sha256: digest.try_into().map_err(|wrong| sqlx::Error::Decode(Box::new(wrong)))?,
+        body: body.map(Bytes::from),
+        state: RowState::from_word(row.try_get("state")?),
+    })
+}
+
+pub(super) fn event(row: &SqliteRow, key: EventKey) -> Result<Event, sqlx::Error> {
+    let headers: &str = row.try_get("headers")?;
+    let body: Vec<u8> = row.try_get("body")?;
+    Ok(Event {
+        key,
+        event_type: row.try_get("event_type")?,
+        occurred_at: row.try_get("occurred_at")?,
+        received_at: row.try_get("received_at")?,
+        account: row.try_get("account")?,
+        ordering_key: row.try_get("ordering_key")?,
+        content_type: row.try_get("content_type")?,
+        headers: Arc::new(Headers::from_json(headers).unwrap_or_default()),
+        body: body.into(),
+        trace_context: row.try_get("trace_context")?,
+    })
+}
+
+pub(super) fn key(row: &SqliteRow) -> Result<EventKey, sqlx::Error> {
+    Ok(EventKey {
+        provider: row.try_get::<&str, _>("provider")?.into(),
+        endpoint: row.try_get::<&str, _>("endpoint")?.into(),
+        event_id: row.try_get("event_id")?,
+    })
+}
+
+/// A claimed event; `None` if the claim found it exhausted and put it aside for a person.
+pub(super) fn claimed_event(row: &SqliteRow) -> Result<Option<Leased<EventKey>>, sqlx::Error> {
+    let key = key(row)?;
+    if let Some(reason) = row.try_get::<Option<&str>, _>("review_reason")? {
+        warn!(endpoint = &*key.endpoint, event_id = key.event_id, reason, "event.needs_review");
+        return Ok(None);
+    }
+    leased(row, key).map(Some)
+}
+
+/// A claimed message; `None` if the claim found it exhausted and put it aside for a person.
+pub(super) fn claimed_message(row: &SqliteRow) -> Result<Option<Leased<Message>>, sqlx::Error> {
+    let message = message(row)?;
+    if let Some(reason) = row.try_get::<Option<&str>, _>("review_reason")? {
+        let (destination, message_id) = (&*message.destination, message.message_id);
+        warn!(destination, message_id, reason, "delivery.needs_review");
+        return Ok(None);
+    }
+    leased(row, message).map(Some)
+}
+
+fn leased<T>(row: &SqliteRow, item: T) -> Result<Leased<T>, sqlx::Error> {
+    Ok(Leased {
+        item,
+        epoch: row.try_get("lease_epoch")?,
+        attempts: row.try_get("attempts")?,
+        crash_attempts: row.try_get("crash_attempts")?,
+    })
+}
+
+fn message(row: &SqliteRow) -> Result<Message, sqlx::Error> {
+    let content = match row.try_get::<Option<String>, _>("payload")? {
+        Some(payload) => Content::Payload(payload),
+        None => Content::Body(row.try_get::<Vec<u8>, _>("body")?.into()),
+    };
+    let headers: Option<&str> = row.try_get("headers")?;
+    Ok(Message {
+        id: row.try_get("id")?,
+        key: key(row)?,
+        aggregate_type: row.try_get("aggregate_type")?,
+        aggregate_id: row.try_get("aggregate_id")?,
+        event_type: row.try_get("event_type")?,
+        content,
+        content_type: row.try_get("content_type")?,
+        headers: headers.and_then(Headers::from_json),
+        received_at: row.try_get("received_at")?,
+        destination: row.try_get::<&str, _>("destination")?.into(),
+        message_id: row.try_get("message_id")?,
+        created_at: row.try_get("created_at")?,
+        trace_context: row.try_get("trace_context")?,
+    })
+}
+
+/// By the time they were due, then by `number`.
+pub(super) fn sort(rows: &mut [SqliteRow], number: &str) {
+    rows.sort_by_cached_key(|row| {
+        (row.try_get::<String, _>("available_at").ok(), row.try_get::<i64, _>(number).ok())
+    });
+}
+
+/// A row that has crashed before, and so was claimed alone.
+pub(super) fn is_suspect(row: &SqliteRow) -> bool {
+    row.try_get::<i32, _>("crash_attempts").is_ok_and(|crashes| crashes > 0)
+}
