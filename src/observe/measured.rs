@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::Metrics;
 use crate::model::{Attempt, Failure, Leased, Message, NewEvent, Next};
-use crate::store::{Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Tx};
+use crate::store::{Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Unit};
 
 /// A port of the store, measured: an inbox records how long units of work wait for their transaction, a queue counts
 /// settlements that came after the lease had passed on, an outbox also the tries to deliver.
@@ -38,7 +38,7 @@ impl<P: Inbox + ?Sized> Inbox for Measured<P> {
         self.port.accept(events).await
     }
 
-    async fn begin(&self, limit: Duration) -> Result<Tx, StoreError> {
+    async fn begin(&self, limit: Duration) -> Result<Unit, StoreError> {
         let asked = Instant::now();
         let tx = self.port.begin(limit).await;
         self.metrics.store_wait(asked.elapsed());

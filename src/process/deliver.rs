@@ -8,14 +8,14 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use crate::model::Event;
-use crate::store::{Emitted, StoreError, Tx};
+use crate::store::{Emitted, StoreError, Unit};
 
 /// The name of a forwarding route in message ids and in `outbox.route`.
 const FORWARD: &str = "forward";
 
 /// Gives every message that a handler left in this transaction the destinations of its route.
 pub(super) async fn address_emitted<'a>(
-    tx: &mut Tx,
+    tx: &mut Unit,
     event: &Event,
     emit_of: impl Fn(&str) -> Vec<&'a Arc<str>>,
 ) -> Result<(), StoreError> {
@@ -36,7 +36,7 @@ pub(super) async fn address_emitted<'a>(
 }
 
 /// Writes one row for each destination.
-pub(super) async fn forward(tx: &mut Tx, event: &Event, to: &[&Arc<str>]) -> Result<(), StoreError> {
+pub(super) async fn forward(tx: &mut Unit, event: &Event, to: &[&Arc<str>]) -> Result<(), StoreError> {
     for destination in to {
         let id = message_id(event, &[FORWARD, destination]);
         tx.forward(event, FORWARD, destination, &id).await?;

@@ -15,7 +15,7 @@ use crate::failpoint;
 use crate::handler::{Handler, HandlerError, Outcome};
 use crate::model::{Event, Failure};
 use crate::routing::Router;
-use crate::store::{Finish, StoreError, Tx};
+use crate::store::{Finish, StoreError, Unit};
 
 /// A unit of work that is committed.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Processor {
     ///
     /// # Errors
     /// [`Failed`]: the transaction is rolled back. Only `store.commit_unknown` leaves open what happened.
-    pub async fn run(&self, mut tx: Tx, event: &Event, deadline: Instant) -> Result<Work, Failed> {
+    pub async fn run(&self, mut tx: Unit, event: &Event, deadline: Instant) -> Result<Work, Failed> {
         let started = Instant::now();
         let mut runs = Vec::new();
         let finish = match self.work(&mut tx, event, deadline, &mut runs).await {
@@ -80,7 +80,7 @@ impl Processor {
     /// Everything between BEGIN and COMMIT.
     async fn work(
         &self,
-        tx: &mut Tx,
+        tx: &mut Unit,
         event: &Event,
         deadline: Instant,
         runs: &mut Vec<HandlerRun>,
@@ -109,7 +109,7 @@ impl Processor {
 
 /// Runs one handler under its savepoint and within the time left. Its future is the only one that may be cut.
 async fn handle(
-    tx: &mut Tx,
+    tx: &mut Unit,
     event: &Event,
     name: &Arc<str>,
     handler: &dyn Handler,

@@ -12,7 +12,7 @@ use crate::config::Endpoint;
 use crate::failpoint;
 use crate::model::{Event, NewEvent, Outcome};
 use crate::process::Failed;
-use crate::store::{Insertion, RowState, StoreError, Tx};
+use crate::store::{Insertion, RowState, StoreError, Unit};
 
 /// How often to look again at a row that a worker holds under a lease.
 const LEASE_POLL: Duration = Duration::from_millis(100);
@@ -108,7 +108,7 @@ impl Receiver {
 
     async fn work(
         &self,
-        tx: Tx,
+        tx: Unit,
         event: &NewEvent,
         stored: &Event,
         deadline: Instant,

@@ -3,7 +3,7 @@
 //! Two engines, one behaviour: [`sqlite`] for one machine, [`postgres`] for many. Each implements the ports below
 //! over its own `.sql` files of the same names; `tests/store` runs one conformance suite on both.
 //!
-//! Who acts: `receive` accepts events, `process` works inside a [`Tx`], `worker` claims from the queues and settles.
+//! Who acts: `receive` accepts events, `process` works inside a [`Unit`], `worker` claims from the queues and settles.
 //! What holds: all lease and due times are the database's clock; every write that ends a claim carries the lease
 //! epoch; a COMMIT that fails is *unknown*, never success and never repeated here.
 //! What is absent: HTTP, metrics, signatures.
@@ -18,6 +18,7 @@ mod rows;
 mod sqlite;
 mod twins;
 mod tx;
+mod unit;
 mod value;
 
 pub use error::StoreError;
@@ -26,5 +27,6 @@ pub use migrate::migrate;
 pub use open::{Store, connect};
 pub use ports::{Inbox, Ledger, Outbox, Queue};
 pub use rows::{BACKLOG_CAP, Backlog, Existing, Finish, Insertion, Lane, Quarantined, RowState, Settled};
-pub use tx::{Emitted, Locked, Tx};
+pub use tx::Tx;
+pub use unit::{Emitted, Locked, Unit};
 pub use value::{Param, Row, Sql};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Backlog, Insertion, Lane, Quarantined, Settled, StoreError, Tx};
+use super::{Backlog, Insertion, Lane, Quarantined, Settled, StoreError, Unit};
 use crate::clock::Timestamp;
 use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next};
 
@@ -22,7 +22,7 @@ pub trait Inbox: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`], also when no connection came free within `limit`.
-    async fn begin(&self, limit: Duration) -> Result<Tx, StoreError>;
+    async fn begin(&self, limit: Duration) -> Result<Unit, StoreError>;
 
     /// Keeps a genuine request that cannot be an event, once per (endpoint, body hash, reason).
     ///
@@ -60,6 +60,12 @@ pub trait Queue<T: Send>: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn fail(&self, leased: Leased<T>, failure: &Failure, next: &Next) -> Result<Settled, StoreError>;
+
+    /// How long until the next row of these lanes is due: zero if one is due now, `None` if nothing waits.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError>;
 }
 
 /// What the outbox has beyond a queue: deliveries are effects outside, so each try is written down with its fence.

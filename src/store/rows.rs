@@ -148,3 +148,8 @@ pub(super) fn review_reason(next: &Next) -> Option<&str> {
         Next::Review { reason } => Some(reason),
     }
 }
+
+/// What a statement says of the next row: no moment that has passed.
+pub(super) fn wait(seconds: Option<f64>) -> Option<Duration> {
+    seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}

@@ -1,47 +1,18 @@
-//! The open transaction of one unit of work.
-//!
-//! Handlers get `&mut Tx` and may read and write through it; only `process` may finish and commit it. A `Tx` that is
-//! dropped without [`Tx::commit`] or [`Tx::rollback`] closes its connection, which rolls everything back.
-
-use std::time::Duration;
+//! The open transaction, as handlers see it: they read and write through it, but cannot end it.
 
 use chrono::{Datelike, SecondsFormat};
 use sqlx::AssertSqlSafe;
 
 use super::postgres::PgTx;
 use super::sqlite::SqliteTx;
-use super::{Finish, Insertion, Param, Row, Sql, StoreError};
+use super::{Param, Row, Sql, StoreError};
 use crate::clock::Timestamp;
-use crate::model::{Event, EventKey, Leased, NewEvent, NewMessage};
+use crate::model::{Event, NewMessage};
 
-/// What [`Tx::lock`] found.
-#[derive(Debug)]
-pub enum Locked {
-    /// The row is ours until the transaction ends.
-    Event(Event),
-    /// It is done, needs review, or was claimed anew (the epoch moved on): nothing to do.
-    Gone,
-}
+/// The open transaction of one unit of work. Who holds the [`Unit`](super::Unit) ends it.
+pub struct Tx(pub(super) Engine);
 
-/// A message that a handler left in the outbox during this transaction and that has no address yet.
-#[derive(Clone, Debug)]
-pub struct Emitted {
-    /// `outbox.id`
-    pub id: i64,
-    /// The route whose handler wrote it.
-    pub route: String,
-    /// `outbox.aggregate_type`
-    pub aggregate_type: String,
-    /// `outbox.aggregate_id`
-    pub aggregate_id: String,
-    /// `outbox.event_type`
-    pub event_type: String,
-}
-
-/// The open transaction of one unit of work.
-pub struct Tx(Engine);
-
-enum Engine {
+pub(super) enum Engine {
     Postgres(PgTx),
     Sqlite(SqliteTx),
 }
@@ -55,6 +26,7 @@ macro_rules! on {
         }
     };
 }
+pub(super) use on;
 
 impl Tx {
     /// Runs one statement of the gateway's own or of a built-in handler; the number of rows it changed.
@@ -124,89 +96,6 @@ impl Tx {
             Engine::Postgres(_) => None,
             Engine::Sqlite(tx) => Some(tx.connection()),
         }
-    }
-
-    /// Inserts the event, or finds the row that is there: locked (`FOR UPDATE`) if it is unprocessed. Waits for a
-    /// concurrent copy up to the time left.
-    pub(crate) async fn insert(&mut self, event: &NewEvent) -> Result<Insertion, StoreError> {
-        on!(&mut self.0, tx => tx.insert(event).await)
-    }
-
-    /// Reads a row that [`Tx::insert`] found, as its first copy was stored.
-    pub(crate) async fn stored(&mut self, key: &EventKey) -> Result<Option<Event>, StoreError> {
-        on!(&mut self.0, tx => tx.stored(key).await)
-    }
-
-    /// Locks a claimed row and checks again that it is still unprocessed and still of this claim's epoch.
-    pub(crate) async fn lock(&mut self, leased: &Leased<EventKey>) -> Result<Locked, StoreError> {
-        on!(&mut self.0, tx => tx.lock(leased).await)
-    }
-
-    /// Before a handler: opens a savepoint, and bounds the handler's statements by `limit`. Rows that it inserts into
-    /// `outbox` will carry `event`'s key and `route`.
-    pub(crate) async fn enter(&mut self, event: &Event, route: &str, limit: Duration) -> Result<(), StoreError> {
-        on!(&mut self.0, tx => tx.enter(event, route, limit).await)
-    }
-
-    /// After a handler: releases the savepoint. An error means that the handler ended the transaction itself or
-    /// ignored an SQL error: nothing of it may be kept.
-    pub(crate) async fn leave(&mut self) -> Result<(), StoreError> {
-        on!(&mut self.0, tx => tx.leave().await)
-    }
-
-    /// The messages written in this transaction that have no address yet, in the order of writing.
-    pub(crate) async fn emitted(&mut self, key: &EventKey) -> Result<Vec<Emitted>, StoreError> {
-        on!(&mut self.0, tx => tx.emitted(key).await)
-    }
-
-    /// Addresses one emitted message, `(destination, message id)`: gives the row its destination and message id; with
-    /// several destinations, adds copies.
-    pub(crate) async fn address(&mut self, id: i64, to: &[(&str, &str)]) -> Result<(), StoreError> {
-        on!(&mut self.0, tx => tx.address(id, to).await)
-    }
-
-    /// Writes one outbox row that forwards the event as it came.
-    pub(crate) async fn forward(
-        &mut self,
-        event: &Event,
-        route: &str,
-        destination: &str,
-        message_id: &str,
-    ) -> Result<(), StoreError> {
-        on!(&mut self.0, tx => tx.forward(event, route, destination, message_id).await)
-    }
-
-    /// The last statement of a unit of work: sets `processed_at` on exactly one row, which must be unprocessed.
-    ///
-    /// # Errors
-    /// [`StoreError::Fenced`] if it is not exactly one.
-    pub(crate) async fn finish(&mut self, key: &EventKey, finish: &Finish) -> Result<(), StoreError> {
-        on!(&mut self.0, tx => tx.finish(key, finish).await)
-    }
-
-    /// Commits.
-    ///
-    /// # Errors
-    /// [`StoreError::CommitUnknown`] if the answer did not arrive.
-    pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        on!(self.0, tx => tx.commit().await)
-    }
-
-    /// Rolls back and gives the connection back to the pool.
-    pub(crate) async fn rollback(self) {
-        on!(self.0, tx => tx.rollback().await);
-    }
-}
-
-impl From<PgTx> for Tx {
-    fn from(tx: PgTx) -> Self {
-        Self(Engine::Postgres(tx))
-    }
-}
-
-impl From<SqliteTx> for Tx {
-    fn from(tx: SqliteTx) -> Self {
-        Self(Engine::Sqlite(tx))
     }
 }
 

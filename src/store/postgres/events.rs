@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use sqlx::Row;
 
-use super::super::rows::{delay_seconds, review_reason};
+use super::super::rows::{delay_seconds, review_reason, wait};
 use super::super::{Lane, Queue, Settled, StoreError};
 use super::tx::by_key;
 use super::{Postgres, error, rows};
@@ -14,6 +15,7 @@ const CLAIM: &str = include_str!("claim_events.sql");
 const EXTEND: &str = include_str!("extend_event.sql");
 const GIVE_BACK: &str = include_str!("give_back_event.sql");
 const FAIL: &str = include_str!("fail_event.sql");
+const NEXT_DUE: &str = include_str!("next_event_due.sql");
 
 #[async_trait]
 impl Queue<EventKey> for Postgres {
@@ -50,5 +52,10 @@ impl Queue<EventKey> for Postgres {
             .bind(delay_seconds(next))
             .bind(review_reason(next));
         self.settle(query).await
+    }
+
+    async fn next_due(&self, _: &[Lane]) -> Result<Option<Duration>, StoreError> {
+        let row = sqlx::query(NEXT_DUE).fetch_one(&self.pool).await.map_err(error)?;
+        Ok(wait(row.try_get("seconds").map_err(error)?))
     }
 }

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, Row};
 
 use super::super::tx::storable;
 use super::super::twins::{self, Found};
-use super::super::{Inbox, Insertion, Quarantined, StoreError, Tx};
+use super::super::{Inbox, Insertion, Quarantined, StoreError, Unit};
 use super::{PgTx, Postgres, commit_error, error, rows};
 use crate::model::NewEvent;
 
@@ -36,7 +36,7 @@ impl Inbox for Postgres {
         Ok(twins::answer(events, &found))
     }
 
-    async fn begin(&self, limit: Duration) -> Result<Tx, StoreError> {
+    async fn begin(&self, limit: Duration) -> Result<Unit, StoreError> {
         Ok(PgTx::begin(self, limit).await?.into())
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sqlx::Row;
 
-use super::super::rows::{delay_seconds, review_reason};
+use super::super::rows::{delay_seconds, review_reason, wait};
 use super::super::{Lane, Outbox, Queue, Settled, StoreError};
 use super::tx::PgQuery;
 use super::{Postgres, error, rows};
@@ -15,6 +15,7 @@ const CLAIM: &str = include_str!("claim_messages.sql");
 const EXTEND: &str = include_str!("extend_message.sql");
 const GIVE_BACK: &str = include_str!("give_back_message.sql");
 const FAIL: &str = include_str!("fail_message.sql");
+const NEXT_DUE: &str = include_str!("next_message_due.sql");
 const PUBLISH: &str = include_str!("publish_message.sql");
 const FAIL_ATTEMPT: &str = include_str!("fail_attempt.sql");
 
@@ -50,6 +51,11 @@ impl Queue<Message> for Postgres {
         let query =
             fenced(FAIL, &leased).bind(&failure.code).bind(delay_seconds(next)).bind(review_reason(next));
         self.settle(query).await
+    }
+
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
+        let row = sqlx::query(NEXT_DUE).bind(lanes.iter().map(|lane| &*lane.name).collect::<Vec<_>>()).fetch_one(&self.pool).await.map_err(error)?;
+        Ok(wait(row.try_get("seconds").map_err(error)?))
     }
 }
 

@@ -8,8 +8,8 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row as _, SqlSafeStr};
 use tokio::time::Instant;
 
-use super::super::tx::{Emitted, Locked, rfc3339, storable};
-use super::super::{Existing, Finish, Insertion, Param, Row, RowState, StoreError};
+use super::super::tx::{rfc3339, storable};
+use super::super::{Emitted, Locked, Existing, Finish, Insertion, Param, Row, RowState, StoreError};
 use super::{Postgres, commit_error, error, rows, values};
 use crate::model::{Event, EventKey, Leased, NewEvent, NewMessage};
 

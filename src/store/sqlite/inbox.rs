@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::super::twins::{self, Found};
-use super::super::{Inbox, Insertion, Quarantined, StoreError, Tx};
+use super::super::{Inbox, Insertion, Quarantined, StoreError, Unit};
 use super::{Sqlite, SqliteTx, error};
 use crate::model::NewEvent;
 
@@ -29,7 +29,7 @@ impl Inbox for Sqlite {
         Ok(twins::answer(events, &found))
     }
 
-    async fn begin(&self, limit: Duration) -> Result<Tx, StoreError> {
+    async fn begin(&self, limit: Duration) -> Result<Unit, StoreError> {
         Ok(SqliteTx::begin(self, limit).await?.into())
     }
 

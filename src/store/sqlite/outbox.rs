@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::super::rows::{delay_seconds, review_reason};
+use super::super::rows::{delay_seconds, review_reason, wait};
 use super::super::{Lane, Outbox, Queue, Settled, StoreError};
 use super::tx::SqliteQuery;
 use super::{Sqlite, SqliteTx, error, rows};
@@ -16,6 +17,7 @@ const CLAIM: &str = include_str!("claim_messages.sql");
 const EXTEND: &str = include_str!("extend_message.sql");
 const GIVE_BACK: &str = include_str!("give_back_message.sql");
 const FAIL: &str = include_str!("fail_message.sql");
+const NEXT_DUE: &str = include_str!("next_message_due.sql");
 const PUBLISH: &str = include_str!("publish_message.sql");
 const FAIL_ATTEMPT: &str = include_str!("fail_attempt.sql");
 
@@ -61,6 +63,12 @@ impl Queue<Message> for Sqlite {
     ) -> Result<Settled, StoreError> {
         let query = fenced(FAIL, &leased).bind(&failure.code).bind(delay_seconds(next)).bind(review_reason(next));
         self.settle(query).await
+    }
+
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
+        let names = Value::from_iter(lanes.iter().map(|lane| &*lane.name)).to_string();
+        let row = sqlx::query(NEXT_DUE).bind(names).fetch_one(&self.readers).await.map_err(error)?;
+        Ok(wait(row.try_get("seconds").map_err(error)?))
     }
 }
 

@@ -8,8 +8,8 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{AssertSqlSafe, Executor, Row as _, SqlSafeStr, SqliteConnection};
 use tokio::time::Instant;
 
-use super::super::tx::{Emitted, Locked, storable};
-use super::super::{Existing, Finish, Insertion, Param, Row, StoreError};
+use super::super::tx::storable;
+use super::super::{Emitted, Locked, Existing, Finish, Insertion, Param, Row, StoreError};
 use super::values::text;
 use super::{Sqlite, commit_error, error, rows, values};
 use crate::model::{Event, EventKey, Leased, NewEvent, NewMessage};
