@@ -44,6 +44,11 @@ fn a_receipt_that_is_committed_after_the_work_is_noticed() {
     assert_noticed("receipt_after");
 }
 
+#[test]
+fn a_settlement_without_a_fence_is_noticed() {
+    assert_noticed("stale_settle");
+}
+
 fn assert_noticed(name: &str) {
     let mutant = read(name);
     let damaged = build(name, &mutant);
