@@ -32,7 +32,7 @@ impl<'a> Schema<'a> {
     pub(super) fn property(self, name: &str) -> Option<Self> {
         let this = self.alternatives().find(|schema| schema.has_type("object"))?;
         let named = this.node.pointer("/properties").and_then(|all| all.get(name));
-        let any = this.node.get("additionalProperties").filter(|any| any.is_object());
+        let any = this.node.get("additionalProperties").filter(|any| **any != Value::Bool(false));
         Some(this.at(named.or(any)?))
     }
 
@@ -68,14 +68,19 @@ impl<'a> Schema<'a> {
         self.node.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
+    /// The kinds of value that may stand here: one, or those of a possibly nested `anyOf`.
     fn alternatives(self) -> impl Iterator<Item = Self> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found.into_iter()
+    }
+
+    fn collect(self, found: &mut Vec<Self>) {
         let this = self.deref();
-        let any = this.node.get("anyOf").and_then(Value::as_array);
-        let (several, one) = match any {
-            Some(any) => (Some(any.iter().map(move |node| this.at(node).deref())), None),
-            None => (None, Some(this)),
-        };
-        several.into_iter().flatten().chain(one)
+        match this.node.get("anyOf").and_then(Value::as_array) {
+            Some(any) => any.iter().for_each(|node| this.at(node).collect(found)),
+            None => found.push(this),
+        }
     }
 
     fn has_type(self, name: &str) -> bool {

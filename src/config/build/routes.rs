@@ -48,7 +48,14 @@ fn selected<'a>(
             }
             Some(all().collect())
         }
-        (Some(name), None, None) => known(&key.child("endpoint"), "endpoint", &[name], all, context),
+        (Some(name), None, None) => {
+            let known = all().find(|known| known == name);
+            if known.is_none() {
+                let what = format!("there is no endpoint {name:?}");
+                context.report.error_help(&key.child("endpoint"), what, suggest(name, all()));
+            }
+            known.map(|name| vec![name])
+        }
         (None, Some(names), None) => {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             known(&key.child("endpoints"), "endpoint", &names, all, context)

@@ -57,17 +57,17 @@ fn expand(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     else {
         return Err(format!("found {pattern:?}, expected a path to a file"));
     };
+    if Path::new(pattern).parent().and_then(Path::to_str).is_some_and(wild) {
+        return Err(format!(
+            "{pattern:?} has a wildcard in a folder's name; only the last part may have one"
+        ));
+    }
     if !wild(name) {
         return if whole.is_file() {
             Ok(vec![whole])
         } else {
             Err(format!("there is no file {}", whole.display()))
         };
-    }
-    if Path::new(pattern).parent().and_then(Path::to_str).is_some_and(wild) {
-        return Err(format!(
-            "{pattern:?} has a wildcard in a folder's name; only the last part may have one"
-        ));
     }
     let glob = GlobBuilder::new(name).build().map_err(|error| format!("{pattern:?}: {}", error.kind()))?;
     let matcher = glob.compile_matcher();

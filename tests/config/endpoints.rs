@@ -1,0 +1,117 @@
+//! Endpoints and destinations.
+
+use super::{Case, ENDPOINT, billing};
+
+fn with_paths(paths: &str) -> Case {
+    Case::new(&ENDPOINT.replace("[\"/stripe\"]", paths))
+}
+
+#[test]
+fn an_unknown_provider_gets_a_near_name() {
+    let error = Case::new(&ENDPOINT.replace("\"stripe\"", "\"stirpe\"")).error();
+    assert_eq!(
+        error,
+        "main.toml:3:1: endpoints.billing.provider: there is no provider \"stirpe\"\n  help: did you mean `stripe`?"
+    );
+}
+
+#[test]
+fn a_path_is_written_as_it_arrives() {
+    for path in ["stripe", "/stripe/", "//stripe", "/a//b", "/a/../b", "/./a", "/a?b", "/a#b", "/%61", "/ä", "/a b", "/a;b"] {
+        let error = with_paths(&format!("[\"{path}\"]")).error();
+        assert!(error.starts_with(&format!("main.toml:4:10: endpoints.billing.paths[0]: found \"{path}\", expected ")), "{error}");
+    }
+    for path in ["/", "/stripe", "/a/b/c", "/a.b-c_d~e", "/.well-known/hooks"] {
+        with_paths(&format!("[\"{path}\"]")).load();
+    }
+    assert!(with_paths("[]").error().contains("the list is empty; at least one is needed"));
+}
+
+#[test]
+fn a_path_belongs_to_one_endpoint_once() {
+    let error = with_paths("[\"/a\", \"/a\"]").error();
+    assert!(error.contains("paths[1]: the path \"/a\" is taken by endpoints.billing.paths[0]"), "{error}");
+    let other = ENDPOINT.replace("billing", "other").replace("env:BILLING", "env:OTHER");
+    let error = billing(&other).variable("OTHER", "another-secret-long-enough").error();
+    assert!(error.contains("endpoints.other.paths[0]: the path \"/stripe\" is taken by endpoints.billing.paths[0]"), "{error}");
+    assert!(error.contains("main.toml:4"), "{error}");
+}
+
+#[test]
+fn names_are_fit_for_rows_and_metrics() {
+    for name in ["\"Billing\"", "\"a b\"", "\"-a\"", "\"a.b\"", "\"\""] {
+        let error = Case::new(&ENDPOINT.replace("billing", name)).error();
+        assert!(error.contains("is not possible; expected lower-case letters"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn expectations_are_pointers_to_plain_values() {
+    let config = billing("expect = { \"/livemode\" = true, \"/a~1b/0\" = \"x\", \"/n\" = 3 }").load().config;
+    assert_eq!(config.endpoints["billing"].expect.len(), 3);
+    for (expect, problem) in [
+        ("livemode = true", "found \"livemode\", expected a JSON pointer"),
+        ("\"/a~2\" = 1", "found \"/a~2\", expected a JSON pointer"),
+        ("\"/a\" = [1]", "expected a text, a whole number, true or false"),
+    ] {
+        let error = billing(&format!("expect = {{ {expect} }}")).error();
+        assert!(error.starts_with("main.toml:6:12: endpoints.billing.expect.") && error.contains(problem), "{error}");
+    }
+}
+
+#[test]
+fn a_body_limit_is_the_endpoints_own_or_the_providers() {
+    assert_eq!(billing("max_body = \"2MiB\"").load().config.endpoints["billing"].max_body, 2 << 20);
+    assert_eq!(billing("").load().config.endpoints["billing"].max_body, 1 << 20);
+    let github = ENDPOINT.replace("\"stripe\"", "\"github\"");
+    assert!(Case::new(&github).load().config.endpoints["billing"].max_body >= 25_000_000);
+    assert!(billing("max_body = \"1 meg\"").error().contains("expected a size with a unit"));
+    assert!(billing("max_body = \"1GiB\"").error().contains("expected 1B to 64MiB"));
+}
+
+#[test]
+fn keys_are_kept_for_as_long_as_the_provider_sends_again() {
+    let error = billing("[retention]\npayload = \"1h\"\nkeys = \"1d\"\n").error();
+    assert!(error.starts_with("main.toml:8:1: retention.keys: found \"1d\", but "), "{error}");
+    assert!(error.contains("(endpoint billing) sends an event again for up to "), "{error}");
+}
+
+#[test]
+fn sync_handlers_on_sqlite_get_a_warning() {
+    let text = "mode = \"sync\"\n[[routes]]\nendpoint = \"billing\"\nhandler = \"stripe_billing\"\n";
+    let warnings = billing(text).warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:#?}");
+    assert!(warnings[0].starts_with("main.toml:6:1: endpoints.billing.mode: `sync` handlers on SQLite"), "{warnings:#?}");
+    assert_eq!(billing(&format!("{text}[database]\nurl = \"postgres://localhost/x\"")).warnings(), Vec::<String>::new());
+}
+
+#[test]
+fn a_setting_that_the_provider_does_not_take_is_refused() {
+    let error = billing("settings = { webhok = \"x\" }").error();
+    assert!(error.starts_with("main.toml:6:14: endpoints.billing.settings.webhok: "), "{error}");
+}
+
+#[test]
+fn a_destination_has_a_plain_url_and_headers() {
+    let crm = |rest: &str| Case::new(&format!("[destinations.crm]\ntype = \"http\"\n{rest}"));
+    for (rest, problem) in [
+        ("url = \"ftp://crm\"", "expected a URL that begins with https://"),
+        ("url = \"/hooks\"", "expected a URL that begins with https://"),
+        ("url = \"https://a:b@crm/\"", "expected no user or password"),
+        ("url = \"https://crm/#x\"", "expected no fragment"),
+        ("url = \"https://crm/\"\nheaders = { \"a b\" = \"x\" }", "\"a b\" cannot be a header's name"),
+        ("url = \"https://crm/\"\nheaders = { a = \"x\\ny\" }", "characters that cannot stand in a header"),
+        ("url = \"https://crm/\"\nheaders = { a = \"env:NONE\" }", "NONE is not set"),
+        ("url = \"https://crm/\"\nsign = \"literal:whsec_short\"", "too weak"),
+        ("url = \"https://crm/\"\nsign = \"literal:whsec_!!!!!!!!!!!!!!!!!!!!!!!!\"", "expected base64"),
+        ("url = \"https://crm/\"\ntimeout = \"2m\"", "expected at most 1m 48s: nine tenths of the lease of 2m"),
+    ] {
+        let error = crm(rest).error();
+        assert!(error.starts_with("main.toml:") && error.contains(problem), "{rest}: {error}");
+    }
+    let loaded = crm("url = \"http://crm.example.com/\"\nmax_attempts = 3\nheaders = { X-Team = \"a\" }").load();
+    let destination = &loaded.config.destinations["crm"];
+    assert_eq!(destination.headers["x-team"], "a");
+    assert_eq!((destination.queue.max_attempts, destination.timeout.as_secs()), (3, 15));
+    assert!(loaded.warnings.iter().any(|warning| warning.what.contains("unencrypted")));
+}
