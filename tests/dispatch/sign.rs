@@ -71,6 +71,7 @@ fn a_secret_is_base64_with_or_without_its_prefix_and_its_own_bytes_otherwise() {
         (&FIRST[6..], bytes.as_slice()),
         ("whsec_AAE=", &[0, 1]),
         ("whsec_AAE", &[0, 1]),
+        ("AB==", &[0]),
         ("a secret of my own!", b"a secret of my own!"),
         ("abc", b"abc"),
     ] {
