@@ -27,7 +27,7 @@ use super::limits::{GRACE, Limits, MAX_HEADER_BYTES, MAX_HEADERS, MAX_STREAMS};
 pub(super) struct Connection {
     tls: Option<TlsAcceptor>,
     http: auto::Builder<TokioExecutor>,
-    idle: Duration,
+    limits: Limits,
 }
 
 /// How a connection is told to end.
@@ -41,7 +41,7 @@ pub(super) struct End {
 
 impl Connection {
     pub(super) fn new(tls: Option<TlsAcceptor>, limits: Limits) -> Self {
-        Self { tls, http: http_limits(limits), idle: limits.idle }
+        Self { tls, http: http_limits(limits), limits }
     }
 
     /// Serves one connection to its end.
@@ -62,7 +62,7 @@ impl Connection {
         let Some(tls) = &self.tls else { return self.drive(stream, service, end).await };
         let handshake = tokio::select! {
             handshake = tls.accept(stream) => handshake,
-            () = tokio::time::sleep(self.idle) => return,
+            () = tokio::time::sleep(self.limits.headers) => return,
             () = end.please.cancelled() => return,
         };
         match handshake {
@@ -71,9 +71,10 @@ impl Connection {
         }
     }
 
-    /// Runs the protocol. hyper bounds the time of HTTP/1 headers, but neither the time until it knows which protocol
-    /// is spoken, nor the HTTP/2 preface, nor an HTTP/2 connection that only answers pings; and a graceful end waits
-    /// for all three. So a connection without a request is asked to end after a while, and then dropped.
+    /// Runs the protocol. hyper's own time limit for headers is of no use here: it also ends idle connections, it knows
+    /// only HTTP/1, and begins only when hyper knows which protocol is spoken; and a graceful end waits for all of that
+    /// without a bound. So a connection without a request is looked at now and then, asked to end when its time is
+    /// over, and dropped if it does not.
     async fn drive<I, S, B>(&self, io: I, service: S, end: End)
     where
         I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -87,10 +88,10 @@ impl Connection {
         B::Error: Into<BoxError>,
     {
         let activity = Arc::new(Activity::new());
-        let service = TowerToHyperService::new(Watched::new(service, Arc::clone(&activity)));
-        let mut protocol = pin!(self.http.serve_connection(TokioIo::new(io), service));
-        let mut patience = self.idle;
-        let mut look = pin!(tokio::time::sleep(patience));
+        let service = TowerToHyperService::new(Watched::new(service, &activity));
+        let io = TokioIo::new(Watched::new(io, &activity));
+        let mut protocol = pin!(self.http.serve_connection(io, service));
+        let mut look = pin!(tokio::time::sleep(self.limits.headers));
         let mut ending = false;
         loop {
             tokio::select! {
@@ -102,23 +103,25 @@ impl Connection {
                 }
                 () = end.now.cancelled() => return,
                 () = end.please.cancelled(), if !ending => {}
-                () = look.as_mut() => match activity.idle() {
-                    None => {
-                        look.as_mut().reset(Instant::now() + patience);
+                () = look.as_mut() => {
+                    let left = if ending {
+                        activity.idle().map(|idle| GRACE.saturating_sub(idle))
+                    } else {
+                        activity.time_left(&self.limits)
+                    };
+                    if left != Some(Duration::ZERO) {
+                        let longest = if ending { GRACE } else { self.limits.headers };
+                        look.as_mut().reset(Instant::now() + left.map_or(longest, |left| left.min(longest)));
                         continue;
                     }
-                    Some(idle) if idle < patience => {
-                        look.as_mut().reset(Instant::now() + (patience - idle));
-                        continue;
+                    if ending {
+                        return;
                     }
-                    Some(_) if ending => return,
-                    Some(_) => {}
-                },
+                }
             }
             ending = true;
             protocol.as_mut().graceful_shutdown();
-            patience = GRACE;
-            look.as_mut().reset(Instant::now() + patience);
+            look.as_mut().reset(Instant::now() + GRACE);
         }
     }
 }
@@ -126,18 +129,16 @@ impl Connection {
 fn http_limits(limits: Limits) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
     http.http1()
-        // Without a timer hyper silently ignores the time limit of the headers.
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.idle)
+        .header_read_timeout(None) // see `Connection::drive`
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEADER_BYTES as usize);
     http.http2()
         .timer(TokioTimer::new())
         .max_header_list_size(MAX_HEADER_BYTES)
         .max_concurrent_streams(MAX_STREAMS)
-        // Peers that vanished without a word are found by pings; the idle limit above does not need them, a request
-        // whose body never ends does.
-        .keep_alive_interval(limits.idle)
-        .keep_alive_timeout(limits.idle);
+        // Pings find peers that vanished while a reply is on its way to them.
+        .keep_alive_interval(limits.headers)
+        .keep_alive_timeout(limits.headers);
     http
 }

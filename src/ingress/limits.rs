@@ -17,19 +17,26 @@ pub(super) const GRACE: Duration = Duration::from_secs(1);
 /// How long to wait after `accept` failed for want of file descriptors or memory.
 pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
 
+/// How long a connection may be kept without a request. Load balancers keep theirs for 60 s, and a request that they
+/// send into a connection that is just being closed is lost.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
 /// What one listener allows.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections open at once; more wait in the kernel's queue.
     pub connections: usize,
-    /// How long a connection may stay without a request: the TLS handshake, the headers of the next request and idle
-    /// keep-alive each end it after this time.
+    /// From the first byte of a request to the end of its headers. The TLS handshake has the same time, and so has a
+    /// new connection to its first request. Looked at only every so often: up to twice as long may pass.
+    pub headers: Duration,
+    /// How long a connection may stay between two requests.
     pub idle: Duration,
 }
 
 impl From<&Server> for Limits {
     fn from(server: &Server) -> Self {
-        Self { connections: server.max_connections, idle: server.header_timeout }
+        let headers = server.header_timeout;
+        Self { connections: server.max_connections, headers, idle: KEEP_ALIVE.max(headers) }
     }
 }
 

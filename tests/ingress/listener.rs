@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hookgate::ingress::Limits;
 use tokio::io::AsyncWriteExt as _;
 
 use super::rig::{Rig, http2, limits, read_answer, read_to_end};
@@ -99,4 +100,18 @@ async fn too_many_headers_and_too_long_ones_are_refused() {
         assert_eq!(raw_status(&answer), 431);
     }
     assert_eq!(rig.requests(), 0);
+}
+
+#[tokio::test]
+async fn a_kept_connection_may_idle_longer_than_headers_may_take() {
+    let limits =
+        Limits { connections: 10, headers: Duration::from_millis(100), idle: Duration::from_mins(1) };
+    let rig = Rig::start(limits, Duration::ZERO, Duration::from_mins(1), None).await;
+    let (mut kept, mut slow) = (rig.send(REQUEST).await, rig.send(REQUEST).await);
+    read_answer(&mut kept).await;
+    read_answer(&mut slow).await;
+    slow.write_all(b"POST / HT").await.unwrap();
+    read_to_end(slow).await; // its second request's headers took too long
+    kept.write_all(REQUEST).await.expect("the idle one is still open");
+    assert!(read_answer(&mut kept).await.ends_with("hi"));
 }

@@ -89,7 +89,7 @@ impl Rig {
 }
 
 pub fn limits(connections: usize, idle: Duration) -> Limits {
-    Limits { connections, idle }
+    Limits { connections, headers: idle, idle }
 }
 
 async fn echo(request: Request<Incoming>, gate: Arc<Semaphore>) -> Result<Response<Full<Bytes>>, Infallible> {
