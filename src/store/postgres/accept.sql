@@ -1,4 +1,4 @@
--- Many events at once, all or none. They are written in the order of their keys, so that two batches with the same
+-- New events, all or none. They are written in the order of their keys, so that two batches with the same
 -- keys cannot deadlock, but numbered in the order of arrival. A key that is there, or is just being written by
 -- another transaction (waited for, within the limit), is left out of the answer.
 WITH bound AS MATERIALIZED (

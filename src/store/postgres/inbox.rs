@@ -3,16 +3,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::{PgConnection, Row};
 
-use super::super::tx::storable;
 use super::super::twins::{self, Found};
 use super::super::{Inbox, Insertion, Quarantined, StoreError, Unit};
-use super::{PgTx, Postgres, commit_error, error, rows};
+use super::accept::{self, FIND};
+use super::{PgTx, Postgres, commit_error, error};
 use crate::model::NewEvent;
 
-const ACCEPT: &str = include_str!("accept.sql");
-const ACCEPTED_BEFORE: &str = include_str!("accepted_before.sql");
 const QUARANTINE: &str = include_str!("quarantine.sql");
 
 /// How long a batch waits for another transaction that is just writing one of its keys.
@@ -23,14 +20,14 @@ impl Inbox for Postgres {
     async fn accept(&self, events: &[NewEvent]) -> Result<Vec<Insertion>, StoreError> {
         let firsts = twins::firsts(events);
         let mut connection = self.connection().await?;
-        let mut found = insert(&mut connection, &firsts).await?;
+        let mut found = accept::insert(&mut connection, &firsts, LOCK_TIMEOUT).await.map_err(commit_error)?;
         while found.len() < firsts.len() {
             let missing = without(&firsts, &found);
-            found.extend(find(&mut connection, &missing).await?);
+            found.extend(accept::find(&mut connection, &missing, FIND).await.map_err(error)?);
             // Between the two statements a row can only go, by retention: then it is inserted after all.
             let gone = without(&missing, &found);
             if !gone.is_empty() {
-                found.extend(insert(&mut connection, &gone).await?);
+                found.extend(accept::insert(&mut connection, &gone, LOCK_TIMEOUT).await.map_err(commit_error)?);
             }
         }
         Ok(twins::answer(events, &found))
@@ -62,49 +59,4 @@ impl Inbox for Postgres {
 
 fn without<'a>(events: &[&'a NewEvent], found: &Found) -> Vec<&'a NewEvent> {
     events.iter().copied().filter(|event| !found.contains_key(&event.key)).collect()
-}
-
-/// One statement that commits by itself.
-async fn insert(connection: &mut PgConnection, events: &[&NewEvent]) -> Result<Found, StoreError> {
-    fn column<'a, T>(events: &[&'a NewEvent], of: impl Fn(&'a NewEvent) -> T) -> Vec<T> {
-        events.iter().map(|event| of(event)).collect()
-    }
-    let rows = sqlx::query(ACCEPT)
-        .bind(super::tx::milliseconds(LOCK_TIMEOUT).to_string())
-        .bind(column(events, |event| &*event.key.provider))
-        .bind(column(events, |event| &*event.key.endpoint))
-        .bind(column(events, |event| event.key.event_id.as_str()))
-        .bind(column(events, |event| event.event_type.as_str()))
-        .bind(column(events, |event| event.body.as_ref()))
-        .bind(column(events, |event| event.body_sha256.as_slice()))
-        .bind(column(events, |event| event.content_type.as_deref()))
-        .bind(column(events, |event| event.headers.to_json()))
-        .bind(column(events, |event| event.request_id.to_string()))
-        .bind(column(events, |event| event.item_index))
-        .bind(column(events, |event| event.account.as_deref()))
-        .bind(column(events, |event| event.ordering_key.as_deref()))
-        .bind(column(events, |event| event.trace_context.as_deref()))
-        .bind(column(events, |event| storable(event.occurred_at)))
-        .fetch_all(connection)
-        .await
-        .map_err(commit_error)?;
-    rows.iter()
-        .map(|row| Ok((rows::key(row)?, Insertion::Inserted { received_at: row.try_get("received_at")? })))
-        .collect::<Result<_, _>>()
-        .map_err(error)
-}
-
-async fn find(connection: &mut PgConnection, events: &[&NewEvent]) -> Result<Found, StoreError> {
-    let rows = sqlx::query(ACCEPTED_BEFORE)
-        .bind(events.iter().map(|event| &*event.key.provider).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| &*event.key.endpoint).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.key.event_id.as_str()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.body_sha256.as_slice()).collect::<Vec<_>>())
-        .fetch_all(connection)
-        .await
-        .map_err(error)?;
-    rows.iter()
-        .map(|row| Ok((rows::key(row)?, Insertion::Existing(rows::existing(row)?))))
-        .collect::<Result<_, _>>()
-        .map_err(error)
 }

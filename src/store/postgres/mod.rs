@@ -4,6 +4,7 @@
 //! whose transaction did not end in an orderly way is closed, never pooled, so that a cut future cannot leave a
 //! transaction open behind somebody else's back.
 
+mod accept;
 mod events;
 mod inbox;
 mod ledger;

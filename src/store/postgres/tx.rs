@@ -8,17 +8,15 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row as _, SqlSafeStr};
 use tokio::time::Instant;
 
-use super::super::tx::{rfc3339, storable};
-use super::super::{Emitted, Locked, Existing, Finish, Insertion, Param, Row, RowState, StoreError};
-use super::{Postgres, commit_error, error, rows, values};
+use super::super::tx::rfc3339;
+use super::super::{Emitted, Locked, Finish, Insertion, Param, Row, RowState, StoreError};
+use super::{Postgres, accept, commit_error, error, rows, values};
 use crate::model::{Event, EventKey, Leased, NewEvent, NewMessage};
 
-const INSERT: &str = include_str!("insert_event.sql");
-const FIND_COPY: &str = include_str!("find_copy.sql");
-const LOCK_COPY: &str = include_str!("lock_copy.sql");
 const FIND: &str = include_str!("find_event.sql");
 const LOCK: &str = include_str!("lock_event.sql");
 const ENTER: &str = include_str!("enter_handler.sql");
+const LEAVE: &str = include_str!("leave_handler.sql");
 const EMIT: &str = include_str!("emit_message.sql");
 const EMITTED: &str = include_str!("emitted_messages.sql");
 const ADDRESS: &str = include_str!("address_message.sql");
@@ -94,33 +92,22 @@ impl PgTx {
 
     pub(in super::super) async fn insert(&mut self, event: &NewEvent) -> Result<Insertion, StoreError> {
         loop {
-            let inserted = bind_event(sqlx::query(INSERT), event)
-                .fetch_optional(&mut *self.connection)
-                .await
-                .map_err(error)?;
-            if let Some(row) = inserted {
-                return Ok(Insertion::Inserted { received_at: row.try_get("received_at").map_err(error)? });
+            let left = self.left();
+            let mut found = accept::insert(&mut self.connection, &[event], left).await.map_err(error)?;
+            if found.is_empty() {
+                found = accept::find(&mut self.connection, &[event], accept::FIND).await.map_err(error)?;
             }
-            // Between the two statements the row can only go, by retention: then it is inserted after all.
-            match self.copy(FIND_COPY, event).await? {
-                None => {}
-                Some(existing) if existing.state == RowState::Processed => return Ok(Insertion::Existing(existing)),
-                Some(_) => {
-                    if let Some(existing) = self.copy(LOCK_COPY, event).await? {
-                        return Ok(Insertion::Existing(existing));
-                    }
-                }
+            match found.remove(&event.key) {
+                Some(Insertion::Existing(row)) if row.state != RowState::Processed => {}
+                Some(insertion) => return Ok(insertion),
+                // Between two statements the row can only go, by retention: then it is inserted after all.
+                None => continue,
+            }
+            let mut locked = accept::find(&mut self.connection, &[event], accept::LOCK).await.map_err(error)?;
+            if let Some(insertion) = locked.remove(&event.key) {
+                return Ok(insertion);
             }
         }
-    }
-
-    async fn copy(&mut self, sql: &'static str, event: &NewEvent) -> Result<Option<Existing>, StoreError> {
-        let row = by_key(sqlx::query(sql), &event.key)
-            .bind(event.body_sha256.as_slice())
-            .fetch_optional(&mut *self.connection)
-            .await
-            .map_err(error)?;
-        row.as_ref().map(rows::existing).transpose().map_err(error)
     }
 
     pub(in super::super) async fn stored(&mut self, key: &EventKey) -> Result<Option<Event>, StoreError> {
@@ -166,7 +153,7 @@ impl PgTx {
 
     /// RELEASE fails if the handler ended the transaction (no such savepoint) or went on after an error (aborted).
     pub(in super::super) async fn leave(&mut self) -> Result<(), StoreError> {
-        let released = sqlx::raw_sql("RELEASE SAVEPOINT hookgate_handler").execute(&mut *self.connection).await;
+        let released = sqlx::raw_sql(LEAVE).execute(&mut *self.connection).await;
         match released {
             Ok(_) => Ok(()),
             Err(sqlx::Error::Database(_)) => Err(StoreError::Fenced),
@@ -280,21 +267,6 @@ pub(super) type PgQuery<'q> = Query<'q, sqlx::Postgres, PgArguments>;
 
 pub(super) fn by_key<'q>(query: PgQuery<'q>, key: &EventKey) -> PgQuery<'q> {
     query.bind(key.provider.to_string()).bind(key.endpoint.to_string()).bind(key.event_id.clone())
-}
-
-fn bind_event<'q>(query: PgQuery<'q>, event: &'q NewEvent) -> PgQuery<'q> {
-    by_key(query, &event.key)
-        .bind(&event.event_type)
-        .bind(event.body.as_ref())
-        .bind(event.body_sha256.as_slice())
-        .bind(event.content_type.as_deref())
-        .bind(event.headers.to_json())
-        .bind(event.request_id.to_string())
-        .bind(event.item_index)
-        .bind(event.account.as_deref())
-        .bind(event.ordering_key.as_deref())
-        .bind(event.trace_context.as_deref())
-        .bind(storable(event.occurred_at))
 }
 
 /// For a timeout of the server's: 0 would mean none.

@@ -14,8 +14,8 @@ use super::values::text;
 use super::{Sqlite, commit_error, error, rows, values};
 use crate::model::{Event, EventKey, Leased, NewEvent, NewMessage};
 
-const INSERT: &str = include_str!("insert_event.sql");
-const FIND_COPY: &str = include_str!("find_copy.sql");
+const ACCEPT: &str = include_str!("accept.sql");
+const FIND_COPY: &str = include_str!("find_copies.sql");
 const FIND: &str = include_str!("find_event.sql");
 const LOCK: &str = include_str!("lock_event.sql");
 const ENTER: &str = include_str!("enter_handler.sql");
@@ -26,6 +26,9 @@ const ADDRESS: &str = include_str!("address_message.sql");
 const COPY: &str = include_str!("copy_message.sql");
 const FORWARD: &str = include_str!("forward_event.sql");
 const FINISH: &str = include_str!("finish_event.sql");
+
+/// `SQLITE_ERROR`: all that RELEASE says of a savepoint that is gone.
+const NO_SAVEPOINT: &str = "1";
 
 /// Instructions of SQLite's machine between two looks at the clock.
 const LOOK_EVERY: i32 = 1_000;
@@ -113,7 +116,7 @@ impl SqliteTx {
     /// Nobody else writes, so that the row that is in the way stays as it is until the transaction ends.
     pub(in super::super) async fn insert(&mut self, event: &NewEvent) -> Result<Insertion, StoreError> {
         let inserted =
-            bind_event(sqlx::query(INSERT), event).fetch_optional(&mut *self.connection).await.map_err(error)?;
+            bind_event(sqlx::query(ACCEPT), event).fetch_optional(&mut *self.connection).await.map_err(error)?;
         if let Some(row) = inserted {
             return Ok(Insertion::Inserted { received_at: row.try_get("received_at").map_err(error)? });
         }
@@ -170,11 +173,6 @@ impl SqliteTx {
         if self.failed {
             return Err(StoreError::Fenced);
         }
-        let released = sqlx::raw_sql("RELEASE SAVEPOINT hookgate_handler").execute(&mut *self.connection).await;
-        released.map_err(|failed| match failed {
-            sqlx::Error::Database(_) => StoreError::Fenced,
-            failed => error(failed),
-        })?;
         self.interrupt_at(self.deadline).await?;
         by_key(sqlx::query(LEAVE).bind(inside.newest), &inside.key)
             .bind(inside.received_at)
@@ -182,7 +180,10 @@ impl SqliteTx {
             .bind(inside.route)
             .execute(&mut *self.connection)
             .await
-            .map_err(error)?;
+            .map_err(|failed| match error(failed) {
+                StoreError::Sql { code: Some(code), .. } if code == NO_SAVEPOINT => StoreError::Fenced,
+                other => other,
+            })?;
         Ok(())
     }
 

@@ -1,4 +1,5 @@
--- The rows that stood in the way of a batch. The body is read only where it differs.
+-- The rows that stood in the way of new events. The body is read only where it differs. (FOR UPDATE is added where the
+-- row must be ours: it waits for whoever works on it.)
 SELECT i.provider, i.endpoint, i.event_id, i.received_at, i.body_sha256,
        CASE WHEN i.body_sha256 <> k.body_sha256 THEN i.body END AS body,
        CASE WHEN i.processed_at IS NOT NULL THEN 'processed'
