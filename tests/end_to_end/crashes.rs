@@ -124,11 +124,11 @@ statement_timeout = "1s"
 work_timeout = "1500ms"
 sync_timeout = "10s"
 poll_interval = "50ms"
-backoff_cap = "200ms"
+backoff_cap = "1s"
 [outbox]
 lease = "2s"
 statement_timeout = "1s"
 work_timeout = "1500ms"
 poll_interval = "50ms"
-backoff_cap = "200ms"
+backoff_cap = "1s"
 "#;

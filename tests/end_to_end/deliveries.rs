@@ -47,7 +47,7 @@ fn forwarding(database: &Database, destination: &Destination) -> GatewayConfig {
     GatewayConfig::new(&database.url, "sync")
         .destination("crm", &destination.url(), None)
         .with("[[routes]]\nendpoint = \"billing\"\ntypes = [\"*\"]\nforward = [\"crm\"]\n")
-        .with("[outbox]\npoll_interval = \"50ms\"\nbackoff_cap = \"100ms\"\n")
+        .with("[outbox]\npoll_interval = \"50ms\"\nbackoff_cap = \"1s\"\n")
 }
 
 fn body() -> Vec<u8> {

@@ -88,7 +88,7 @@ async fn a_handler_that_fails_first_is_tried_again_by_the_worker(engine: Engine)
     let database = failing(engine).await;
     let config = GatewayConfig::new(&database.url, "async")
         .sql_handler("note", NOTE_IF_OPEN)
-        .with("[inbox]\nbackoff_cap = \"200ms\"\npoll_interval = \"50ms\"\nmax_attempts = 1000\n");
+        .with("[inbox]\nbackoff_cap = \"1s\"\npoll_interval = \"50ms\"\nmax_attempts = 1000\n");
     let gateway = config.start().await;
     let body = stripe::event("evt_1", "customer.created", &serde_json::json!({}));
 
@@ -106,7 +106,7 @@ async fn an_event_that_always_fails_waits_for_a_person(engine: Engine) {
     let database = failing(engine).await;
     let config = GatewayConfig::new(&database.url, "async")
         .sql_handler("note", NOTE_IF_OPEN)
-        .with("[inbox]\nbackoff_cap = \"50ms\"\npoll_interval = \"50ms\"\nmax_attempts = 3\n");
+        .with("[inbox]\nbackoff_cap = \"1s\"\npoll_interval = \"50ms\"\nmax_attempts = 3\n");
     let gateway = config.start().await;
     let body = stripe::event("evt_1", "customer.created", &serde_json::json!({}));
     assert_eq!(gateway.deliver(body).await.expect("an answer").summary(), (200, "accepted"));
