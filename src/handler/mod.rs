@@ -12,13 +12,13 @@
 //! An embedding program writes its own:
 //!
 //! ```
-//! use hookgate::handler::{Handler, HandlerError, Outcome, Payload};
+//! use hookgate::handler::{Handler, HandlerError, Outcome, Payload, async_trait, sqlx};
 //! use hookgate::model::Event;
 //! use hookgate::store::Tx;
 //!
 //! struct Greet;
 //!
-//! #[async_trait::async_trait]
+//! #[async_trait]
 //! impl Handler for Greet {
 //!     async fn handle(&self, tx: &mut Tx, event: &Event) -> Result<Outcome, HandlerError> {
 //!         let customer = Payload::of(event)?.text("/data/object/id")?;
@@ -49,3 +49,6 @@ pub use payload::Payload;
 pub use registry::{BUILT_IN, NameTaken, Registry, Resolved};
 pub use stripe_billing::StripeBilling;
 pub use stripe_checkout::StripeCheckout;
+
+/// The versions that [`Handler`] and [`Tx`](crate::store::Tx) speak, so that an embedding program need not guess them.
+pub use {async_trait::async_trait, sqlx};

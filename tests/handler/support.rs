@@ -1,9 +1,14 @@
-//! Events for handlers.
+//! Events for handlers, and databases to handle them in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hookgate::clock::Timestamp;
+use hookgate::config::{Database, DatabaseUrl};
+use hookgate::handler::sql::Dialect;
+use hookgate::handler::{Handler, HandlerError, Outcome};
 use hookgate::model::{Event, EventKey, Headers};
+use hookgate::store::{Param, Row, Sql, Store, Tx, connect, migrate};
 
 /// A stored event of the endpoint `billing`.
 pub fn event(event_type: &str, id: &str, body: &str) -> Event {
@@ -19,4 +24,86 @@ pub fn event(event_type: &str, id: &str, body: &str) -> Event {
         body: body.to_owned().into(),
         trace_context: None,
     }
+}
+
+/// A migrated database of its own.
+pub struct Db {
+    pub store: Store,
+    pub dialect: Dialect,
+    _kept: Box<dyn std::any::Any + Send>,
+}
+
+/// One of each engine.
+pub async fn databases() -> Vec<Db> {
+    vec![sqlite().await]
+}
+
+async fn sqlite() -> Db {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = DatabaseUrl::Sqlite(folder.path().join("hookgate.db"));
+    open(url, folder).await
+}
+
+async fn open(url: DatabaseUrl, kept: impl Send + 'static) -> Db {
+    let dialect = Dialect::from(&url);
+    let database = Database { url, max_connections: 5, migrate: true };
+    migrate(&database).await.expect("migrations");
+    Db { store: connect(&database).await.expect("a store"), dialect, _kept: Box::new(kept) }
+}
+
+impl Db {
+    /// A transaction with time to spare; dropped, it is rolled back.
+    pub async fn begin(&self) -> Tx {
+        self.store.inbox.begin(Duration::from_secs(60)).await.expect("a transaction")
+    }
+
+    /// Waits until another transaction waits for one that is open. (On SQLite they stand in line before they begin.)
+    pub async fn until_one_waits(&self, tx: &mut Tx) {
+        const WAITING: Sql = Sql::same(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        while self.dialect == Dialect::Postgres && number(tx, WAITING, &[]).await == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+/// COMMIT, as `process` alone may say it; the connection is closed afterwards.
+pub async fn commit(mut tx: Tx) {
+    if let Some(connection) = tx.postgres() {
+        sqlx::query("COMMIT").execute(connection).await.expect("COMMIT");
+    } else if let Some(connection) = tx.sqlite() {
+        sqlx::query("COMMIT").execute(connection).await.expect("COMMIT");
+    }
+}
+
+/// The first row.
+pub async fn row(tx: &mut Tx, sql: Sql, params: &[Param]) -> Option<Row> {
+    tx.fetch_optional(sql, params).await.expect("a query that the schema knows")
+}
+
+/// The first column of the first row, which is a number.
+pub async fn number(tx: &mut Tx, sql: Sql, params: &[Param]) -> i64 {
+    match row(tx, sql, params).await.as_deref() {
+        Some([Param::Bigint(Some(number)), ..]) => *number,
+        other => panic!("{sql:?} gave {other:?}"),
+    }
+}
+
+/// A text as a parameter.
+pub fn text(value: &str) -> Param {
+    Param::Text(Some(value.into()))
+}
+
+/// Runs a handler on one event after the other, in one transaction.
+pub async fn handle_all(
+    tx: &mut Tx,
+    handler: &dyn Handler,
+    events: &[Event],
+) -> Vec<Result<Outcome, HandlerError>> {
+    let mut outcomes = Vec::new();
+    for event in events {
+        outcomes.push(handler.handle(tx, event).await);
+    }
+    outcomes
 }
