@@ -137,6 +137,12 @@ impl fmt::Debug for Registry {
     }
 }
 
+impl fmt::Debug for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Resolved").field(&self.name).finish()
+    }
+}
+
 impl fmt::Display for NameTaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is already a handler named `{}`", self.0)

@@ -126,8 +126,8 @@ async fn what_is_not_in_the_payload_is_null_also_where_the_body_is_no_json() {
             let params = [("amount", "/data/amount", SqlType::Bigint), ("name", "/data/name", SqlType::Text)];
             let handler = handler(&db, "INSERT INTO seen VALUES (:amount, :name)", &params);
             assert_eq!(handler.handle(&mut tx, &event("x", "evt_1", body)).await.unwrap(), Outcome::Done);
-            const NULLS: Sql = Sql::same("SELECT count(*) FROM seen WHERE amount IS NULL AND name IS NULL");
-            assert_eq!(number(&mut tx, NULLS, &[]).await, 1, "{body}");
+            let nulls = Sql::same("SELECT count(*) FROM seen WHERE amount IS NULL AND name IS NULL");
+            assert_eq!(number(&mut tx, nulls, &[]).await, 1, "{body}");
         }
     }
 }

@@ -40,7 +40,7 @@ fn names(registry: &Registry, routes: &[Route]) -> Vec<Option<String>> {
 }
 
 fn problems(routes: &[Route]) -> Vec<String> {
-    let errors = Registry::new().resolve(routes, Dialect::Sqlite).err().expect("an error");
+    let errors = Registry::new().resolve(routes, Dialect::Sqlite).expect_err("an error");
     errors.iter().map(ToString::to_string).collect()
 }
 
@@ -121,7 +121,7 @@ fn two_handlers_cannot_have_one_name() {
 fn routes_share_a_module_unless_they_give_it_other_parameters() {
     let with = |pointer| Action::Sql(module("SELECT :amount", &[("amount", pointer, SqlType::Bigint)]));
     let routes = [route(with("/a"), 1), route(with("/a"), 2), route(with("/b"), 3)];
-    let found = Registry::new().resolve(&routes, Dialect::Sqlite).ok().expect("no errors");
+    let found = Registry::new().resolve(&routes, Dialect::Sqlite).expect("no errors");
     let handlers: Vec<_> = found.into_iter().map(|found| found.expect("a handler").handler).collect();
     assert!(Arc::ptr_eq(&handlers[0], &handlers[1]));
     assert!(!Arc::ptr_eq(&handlers[0], &handlers[2]));

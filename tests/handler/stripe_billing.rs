@@ -1,5 +1,7 @@
 //! `stripe_billing` on both engines.
 
+use std::time::Duration;
+
 use hookgate::handler::{Handler as _, Outcome, StripeBilling};
 use hookgate::model::Event;
 use hookgate::store::{Param, Sql, Tx};
@@ -93,11 +95,11 @@ async fn an_invoice_is_opened_then_paid_and_booked_with_one_message() {
             ("paid", 1200, (1, 1200), 1)
         );
         assert!(paid.paid_at.is_some_and(|at| at.starts_with("2023-07-22") && at.contains("04:46:40")));
-        const MESSAGE: Sql = Sql {
+        let message = Sql {
             postgres: "SELECT payload ->> 'invoice_id', CAST(payload ->> 'amount' AS bigint) FROM outbox",
             sqlite: "SELECT payload ->> 'invoice_id', payload ->> 'amount' FROM outbox",
         };
-        assert_eq!(row(&mut tx, MESSAGE, &[]).await, Some(vec![text(INVOICE), Param::Bigint(Some(1200))]));
+        assert_eq!(row(&mut tx, message, &[]).await, Some(vec![text(INVOICE), Param::Bigint(Some(1200))]));
     }
 }
 
@@ -130,9 +132,9 @@ async fn a_second_payment_event_for_a_paid_invoice_changes_and_emits_nothing() {
 async fn an_invoice_that_is_paid_without_an_entry_is_booked() {
     for db in databases().await {
         let mut tx = db.begin().await;
-        const PAID: &str =
+        let paid =
             "INSERT INTO invoices (id, customer_id, status, amount_paid) VALUES ('in_1', 'cus_1', 'paid', 7)";
-        tx.execute_text(PAID, &[]).await.unwrap();
+        tx.execute_text(paid, &[]).await.unwrap();
         assert_eq!(outcomes(&mut tx, &[invoice("evt_1", "invoice.paid", 7)]).await, [done()]);
         let paid = stored(&mut tx).await;
         assert_eq!((paid.ledger, paid.messages), ((1, 7), 1));
@@ -218,8 +220,8 @@ async fn an_event_without_what_it_must_carry_fails_for_good() {
             let error = StripeBilling.handle(&mut tx, &event).await.expect_err(code);
             assert_eq!((error.code.as_str(), error.retryable), (code, false));
         }
-        const INVOICES: Sql = Sql::same("SELECT count(*) FROM invoices");
-        assert_eq!(number(&mut tx, INVOICES, &[]).await, 0);
+        let invoices = Sql::same("SELECT count(*) FROM invoices");
+        assert_eq!(number(&mut tx, invoices, &[]).await, 0);
     }
 }
 
@@ -298,7 +300,7 @@ async fn two_events_about_one_invoice_at_the_same_time_book_it_once() {
         assert_eq!(outcomes(&mut first, &[invoice("evt_1", "invoice.paid", 5)]).await, [done()]);
         let store = db.store.clone();
         let second = tokio::spawn(async move {
-            let mut tx = store.inbox.begin(std::time::Duration::from_secs(60)).await.unwrap();
+            let mut tx = store.inbox.begin(Duration::from_mins(1)).await.unwrap();
             let outcomes = outcomes(&mut tx, &[invoice("evt_2", "invoice.paid", 5)]).await;
             commit(tx).await;
             outcomes
@@ -319,7 +321,7 @@ async fn an_event_that_waited_for_one_that_was_rolled_back_does_the_work() {
         assert_eq!(outcomes(&mut first, &[invoice("evt_1", "invoice.paid", 5)]).await, [done()]);
         let store = db.store.clone();
         let second = tokio::spawn(async move {
-            let mut tx = store.inbox.begin(std::time::Duration::from_secs(60)).await.unwrap();
+            let mut tx = store.inbox.begin(Duration::from_mins(1)).await.unwrap();
             let outcomes = outcomes(&mut tx, &[invoice("evt_2", "invoice.paid", 6)]).await;
             commit(tx).await;
             outcomes

@@ -1,5 +1,7 @@
 //! `stripe_checkout` on both engines.
 
+use std::time::Duration;
+
 use hookgate::handler::{Handler as _, Outcome, StripeCheckout};
 use hookgate::model::Event;
 use hookgate::store::{Param, Sql, Tx};
@@ -264,7 +266,7 @@ async fn two_events_about_one_session_at_the_same_time_grant_it_once() {
         assert_eq!(outcomes(&mut first, &[session("evt_1", COMPLETED, "paid")]).await, [Outcome::Done]);
         let store = db.store.clone();
         let second = tokio::spawn(async move {
-            let mut tx = store.inbox.begin(std::time::Duration::from_secs(60)).await.unwrap();
+            let mut tx = store.inbox.begin(Duration::from_mins(1)).await.unwrap();
             let outcomes = outcomes(&mut tx, &[session("evt_2", SUCCEEDED, "paid")]).await;
             commit(tx).await;
             outcomes

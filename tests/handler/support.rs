@@ -54,7 +54,7 @@ async fn open(url: DatabaseUrl, kept: impl Send + 'static) -> Db {
 impl Db {
     /// A transaction with time to spare; dropped, it is rolled back.
     pub async fn begin(&self) -> Tx {
-        self.store.inbox.begin(Duration::from_secs(60)).await.expect("a transaction")
+        self.store.inbox.begin(Duration::from_mins(1)).await.expect("a transaction")
     }
 
     /// Waits until another transaction waits for one that is open. (On SQLite they stand in line before they begin.)
