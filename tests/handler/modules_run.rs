@@ -99,7 +99,8 @@ async fn a_value_that_does_not_fit_its_type_fails_for_good_and_is_not_named() {
             (r#""2026-11-30""#, Timestamptz),
             ("1700000000000", Timestamptz),
             ("1e9", Timestamptz),
-            ("17.x", Timestamptz),
+            (r#""17.x""#, Timestamptz),
+            (r#""17.""#, Timestamptz),
         ] {
             let error = through(&db, value, kind).await.expect_err(value);
             assert_eq!(

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use super::support::{Db, commit, databases, event, handle_all, number, row, text};
+use super::support::{Db, databases, event, handle_all, number, row, text};
 
 const INVOICE: &str = "in_1";
 const PAID_AT: i64 = 1_690_000_000;
@@ -302,11 +302,11 @@ async fn two_events_about_one_invoice_at_the_same_time_book_it_once() {
         let second = tokio::spawn(async move {
             let mut tx = store.inbox.begin(Duration::from_mins(1)).await.unwrap();
             let outcomes = outcomes(&mut tx, &[invoice("evt_2", "invoice.paid", 5)]).await;
-            commit(tx).await;
+            tx.commit().await.unwrap();
             outcomes
         });
         db.until_one_waits(&mut first).await;
-        commit(first).await;
+        first.commit().await.unwrap();
         assert_eq!(second.await.unwrap(), [idempotent()]);
         let mut tx = db.begin().await;
         let paid = stored(&mut tx).await;
@@ -323,11 +323,11 @@ async fn an_event_that_waited_for_one_that_was_rolled_back_does_the_work() {
         let second = tokio::spawn(async move {
             let mut tx = store.inbox.begin(Duration::from_mins(1)).await.unwrap();
             let outcomes = outcomes(&mut tx, &[invoice("evt_2", "invoice.paid", 6)]).await;
-            commit(tx).await;
+            tx.commit().await.unwrap();
             outcomes
         });
         db.until_one_waits(&mut first).await;
-        drop(first);
+        first.rollback().await;
         assert_eq!(second.await.unwrap(), [done()]);
         let mut tx = db.begin().await;
         let paid = stored(&mut tx).await;

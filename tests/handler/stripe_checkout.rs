@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use super::support::{Db, commit, databases, event, handle_all, number, row, text};
+use super::support::{Db, databases, event, handle_all, number, row, text};
 
 const SESSION: &str = "cs_test_1";
 const COMPLETED: &str = "checkout.session.completed";
@@ -268,11 +268,11 @@ async fn two_events_about_one_session_at_the_same_time_grant_it_once() {
         let second = tokio::spawn(async move {
             let mut tx = store.inbox.begin(Duration::from_mins(1)).await.unwrap();
             let outcomes = outcomes(&mut tx, &[session("evt_2", SUCCEEDED, "paid")]).await;
-            commit(tx).await;
+            tx.commit().await.unwrap();
             outcomes
         });
         db.until_one_waits(&mut first).await;
-        commit(first).await;
+        first.commit().await.unwrap();
         assert_eq!(second.await.unwrap(), [idempotent(SESSION)]);
         let mut tx = db.begin().await;
         assert_eq!(grants(&mut tx).await, 1);

@@ -8,7 +8,7 @@ use hookgate::config::{Database, DatabaseUrl};
 use hookgate::handler::sql::Dialect;
 use hookgate::handler::{Handler, HandlerError, Outcome};
 use hookgate::model::{Event, EventKey, Headers};
-use hookgate::store::{Param, Row, Sql, Store, Tx, connect, migrate};
+use hookgate::store::{Param, Row, Sql, Store, Tx, Unit, connect, migrate};
 
 /// A stored event of the endpoint `billing`.
 pub fn event(event_type: &str, id: &str, body: &str) -> Event {
@@ -53,7 +53,7 @@ async fn open(url: DatabaseUrl, kept: impl Send + 'static) -> Db {
 
 impl Db {
     /// A transaction with time to spare; dropped, it is rolled back.
-    pub async fn begin(&self) -> Tx {
+    pub async fn begin(&self) -> Unit {
         self.store.inbox.begin(Duration::from_mins(1)).await.expect("a transaction")
     }
 
@@ -65,15 +65,6 @@ impl Db {
         while self.dialect == Dialect::Postgres && number(tx, WAITING, &[]).await == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-    }
-}
-
-/// COMMIT, as `process` alone may say it; the connection is closed afterwards.
-pub async fn commit(mut tx: Tx) {
-    if let Some(connection) = tx.postgres() {
-        sqlx::query("COMMIT").execute(connection).await.expect("COMMIT");
-    } else if let Some(connection) = tx.sqlite() {
-        sqlx::query("COMMIT").execute(connection).await.expect("COMMIT");
     }
 }
 
