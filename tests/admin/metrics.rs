@@ -1,0 +1,77 @@
+//! The metrics page.
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+use hookgate::store::Backlog;
+
+use super::rig::Rig;
+use crate::support::http::get;
+use crate::support::wait::until;
+
+fn row(provider: &str, name: &str, backlog: i64) -> Backlog {
+    Backlog {
+        provider: provider.into(),
+        name: name.into(),
+        backlog,
+        oldest: Duration::from_millis(1_500),
+        needs_review: 2,
+    }
+}
+
+async fn page(rig: &Rig) -> String {
+    let page = get(rig.address, "/metrics").await.unwrap();
+    assert_eq!(page.status, 200);
+    assert!(page.headers["content-type"].to_str().unwrap().starts_with("text/plain; version=0.0.4"));
+    page.text()
+}
+
+async fn page_with(rig: &Rig, wanted: &str) -> String {
+    until(wanted, async || Some(page(rig).await).filter(|page| page.lines().any(|line| line == wanted))).await
+}
+
+#[tokio::test]
+async fn every_family_explains_itself() {
+    let rig = Rig::on_loopback().await;
+    let page = page(&rig).await;
+    for line in page.lines().filter(|line| line.starts_with("# HELP ")) {
+        assert!(line.split_whitespace().count() > 5, "{line}");
+    }
+    for family in
+        ["hookgate_build_info", "hookgate_store_up", "hookgate_leases_lost_total", "process_open_fds"]
+    {
+        assert!(page.contains(&format!("# HELP {family} ")), "{family}");
+    }
+}
+
+#[tokio::test]
+async fn what_waits_is_shown_also_where_the_config_has_no_such_name_any_more() {
+    let rig = Rig::on_loopback().await;
+    *rig.store.waiting.lock().unwrap() = (vec![row("stripe", "gone", 7)], vec![row("", "crm", 3)]);
+    let page = page_with(&rig, r#"hookgate_inbox_backlog{endpoint="gone",provider="stripe"} 7"#).await;
+    for line in [
+        r#"hookgate_inbox_oldest_seconds{endpoint="gone",provider="stripe"} 1.5"#,
+        r#"hookgate_inbox_needs_review{endpoint="gone",provider="stripe"} 2"#,
+        r#"hookgate_outbox_backlog{destination="crm"} 3"#,
+        r#"hookgate_outbox_needs_review{destination="crm"} 2"#,
+        "hookgate_store_up 1",
+    ] {
+        assert!(page.lines().any(|l| l == line), "{line} is missing");
+    }
+    *rig.store.waiting.lock().unwrap() = (Vec::new(), Vec::new());
+    until("the series to end", async || (!page_contains(&rig, "\"gone\"").await).then_some(())).await;
+}
+
+async fn page_contains(rig: &Rig, text: &str) -> bool {
+    page(rig).await.contains(text)
+}
+
+#[tokio::test]
+async fn a_store_that_fails_leaves_no_old_numbers_behind() {
+    let rig = Rig::on_loopback().await;
+    *rig.store.waiting.lock().unwrap() = (vec![row("stripe", "billing", 7)], Vec::new());
+    page_with(&rig, r#"hookgate_inbox_backlog{endpoint="billing",provider="stripe"} 7"#).await;
+    rig.store.up.store(false, SeqCst);
+    let page = page_with(&rig, "hookgate_store_up 0").await;
+    assert!(!page.contains("hookgate_inbox_backlog{"), "an old number would look like a fact");
+}
