@@ -1,11 +1,16 @@
 //! The compiled definition.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Sample, Setting, SettingsError};
-use crate::model::{Outcome, Reason, Reply, Secret};
+use bytes::Bytes;
+
+use super::plan::{Answer, AnswerBody, Handshake, Recipe, Variant};
+use super::template::{Scope, Source as From, Template, Trouble};
+use super::{Sample, Setting, SettingsError, compile, raw};
+use crate::model::{Headers, Outcome, Reason, Reply, Request};
 
 /// How sure we are of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +22,14 @@ pub enum Confidence {
 }
 
 impl Confidence {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "confirmed" => Some(Self::Confirmed),
+            "unconfirmed" => Some(Self::Unconfirmed),
+            _ => None,
+        }
+    }
+
     /// The word in `hookgate providers`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -27,25 +40,78 @@ impl Confidence {
     }
 }
 
-/// A compiled provider definition.
-#[derive(Debug)]
-pub struct Provider {
-    pub(crate) id: Arc<str>,
-    pub(crate) name: String,
-    pub(crate) aliases: Vec<String>,
+/// A definition's text, kept so that an endpoint's settings can be filled in.
+pub(crate) struct Source {
+    pub(crate) file: String,
+    pub(crate) text: String,
+    pub(crate) raw: raw::Definition,
+}
+
+/// What compiling makes of a definition.
+pub(crate) struct Parts {
     pub(crate) confidence: Confidence,
-    pub(crate) max_body: Option<usize>,
-    pub(crate) methods: Vec<String>,
     pub(crate) settings: Vec<Setting>,
+    pub(crate) methods: Vec<String>,
+    pub(crate) max_body: Option<usize>,
+    pub(crate) credentials: Vec<Template>,
+    pub(crate) variants: Vec<Variant>,
+    pub(crate) sign_headers: Vec<(String, String)>,
+    pub(crate) recipe: Recipe,
+    pub(crate) handshakes: Vec<Handshake>,
+    pub(crate) success: Option<Answer>,
+    pub(crate) rejected: u16,
+    pub(crate) unusable: u16,
     pub(crate) deadline: Option<Duration>,
     pub(crate) retry_window: Option<Duration>,
     pub(crate) volatile: Vec<String>,
-    pub(crate) credential_headers: Vec<String>,
-    pub(crate) signature_headers: Vec<String>,
     pub(crate) samples: Vec<Sample>,
 }
 
+/// A compiled provider definition.
+pub struct Provider {
+    id: Arc<str>,
+    source: Arc<Source>,
+    parts: Parts,
+    /// Required settings that are not set: it can be looked at, but not used.
+    missing: Vec<String>,
+    /// The variant that an operator named.
+    only: Option<Arc<str>>,
+    success: Option<Reply>,
+    credential_headers: Vec<String>,
+    credential_queries: Vec<String>,
+    signature_headers: Vec<String>,
+}
+
+impl fmt::Debug for Provider {
+    /// The id only: settings may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Provider").field(&self.id).finish()
+    }
+}
+
 impl Provider {
+    pub(crate) fn new(source: Arc<Source>, parts: Parts, missing: Vec<String>) -> Self {
+        let credentials = || {
+            let tokens = parts.variants.iter().filter(|variant| variant.algorithm.sends_secret());
+            tokens.flat_map(|variant| &variant.signature.from).chain(&parts.credentials)
+        };
+        let signed = parts.variants.iter().flat_map(|variant| {
+            let timestamp = variant.timestamp.as_ref().map(|freshness| &freshness.value);
+            variant.signature.from.iter().chain(&variant.text).chain(timestamp)
+        });
+        Self {
+            id: Arc::from(source.raw.id.as_str()),
+            success: parts.success.as_ref().and_then(|answer| answer.fixed()),
+            credential_headers: header_names(credentials()),
+            credential_queries: query_names(credentials()),
+            signature_headers: header_names(signed),
+            only: None,
+            source,
+            parts,
+            missing,
+        }
+    }
+
     /// Its id, for example `stripe`: the first part of the inbox key.
     pub fn id(&self) -> &Arc<str> {
         &self.id
@@ -53,72 +119,127 @@ impl Provider {
 
     /// Its name for people.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.source.raw.name
     }
 
     /// Other ids under which it is found.
     pub fn aliases(&self) -> &[String] {
-        &self.aliases
+        &self.source.raw.aliases
     }
 
     /// How sure we are of it.
     pub fn confidence(&self) -> Confidence {
-        self.confidence
+        self.parts.confidence
     }
 
     /// The largest body it sends, in bytes, where it is known to exceed 1 MiB.
     pub fn max_body(&self) -> Option<usize> {
-        self.max_body
+        self.parts.max_body
     }
 
     /// The methods it uses, handshakes included, in capitals.
     pub fn methods(&self) -> &[String] {
-        &self.methods
+        &self.parts.methods
     }
 
     /// The settings that an endpoint may or must give.
     pub fn settings(&self) -> &[Setting] {
-        &self.settings
+        &self.parts.settings
     }
 
     /// The same definition with an endpoint's own settings in it. Endpoints use this one, also where they have no
     /// settings: it is what refuses an unknown name and a required one that is missing.
+    ///
+    /// # Errors
+    /// An unknown or missing setting, or a value that cannot stand in its place.
     pub fn configure(&self, settings: &BTreeMap<String, String>) -> Result<Arc<Self>, SettingsError> {
-        let _ = settings;
-        Err(SettingsError::Unknown { name: String::new(), allowed: Vec::new() })
+        self.configure_variant(settings, None)
     }
 
-    /// Whether `secret` can be a signing secret of this provider. The error never holds the secret.
-    pub fn check_secret(&self, secret: &Secret) -> Result<(), SettingsError> {
-        let _ = secret;
-        Ok(())
+    /// Like [`Provider::configure`], restricted to one variant, also one that is off unless named.
+    ///
+    /// # Errors
+    /// As there, or an unknown variant.
+    pub fn configure_variant(
+        &self,
+        settings: &BTreeMap<String, String>,
+        only: Option<&str>,
+    ) -> Result<Arc<Self>, SettingsError> {
+        if let Some(name) = settings.keys().find(|name| !self.source.raw.settings.contains_key(*name)) {
+            let allowed = self.source.raw.settings.keys().cloned().collect();
+            return Err(SettingsError::Unknown { name: name.clone(), allowed });
+        }
+        let mut configured = compile::compile(Arc::clone(&self.source), settings).map_err(|errors| {
+            let problem = errors.iter().map(|error| format!("`{}`: {}", error.key, error.message));
+            SettingsError::Invalid { name: self.culprit(settings), problem: problem.collect::<Vec<_>>().join("; ") }
+        })?;
+        configured.usable()?;
+        if let Some(name) = only {
+            let Some(variant) = configured.variants().find(|variant| &***variant == name).cloned() else {
+                let allowed = configured.variants().map(|variant| variant.to_string()).collect();
+                return Err(SettingsError::Variant { name: name.to_owned(), allowed });
+            };
+            configured.only = Some(variant);
+        }
+        Ok(Arc::new(configured))
+    }
+
+    /// The setting without which the others can be used.
+    fn culprit(&self, settings: &BTreeMap<String, String>) -> String {
+        let without = |name: &&String| {
+            let others = settings.iter().filter(|(other, _)| other != name);
+            let others = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+            compile::compile(Arc::clone(&self.source), &others).is_ok()
+        };
+        let mut names = settings.keys();
+        names.clone().find(without).or_else(|| names.next()).cloned().unwrap_or_default()
+    }
+
+    /// Refuses a definition whose required settings are not set: an example must never count as a value.
+    pub(crate) fn usable(&self) -> Result<(), SettingsError> {
+        let Some(name) = self.missing.first() else { return Ok(()) };
+        let description = self.source.raw.settings.get(name).map(|it| it.description.clone()).unwrap_or_default();
+        Err(SettingsError::Missing { name: name.clone(), description })
+    }
+
+    /// The names of its variants, in order of preference.
+    pub fn variants(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.parts.variants.iter().map(|variant| &variant.name)
     }
 
     /// The success reply that the provider needs, where the gateway's own JSON with 200 will not do.
     pub fn reply(&self, outcome: Outcome) -> Option<Reply> {
-        let _ = outcome;
-        None
+        match outcome {
+            Outcome::Handshake | Outcome::Rejected | Outcome::Error => None,
+            _ => self.success.clone(),
+        }
     }
 
     /// The status for a rejected request.
     pub fn rejection_status(&self, reason: Reason) -> u16 {
-        let _ = reason;
-        400
+        match reason {
+            Reason::KeyUnavailable => 503,
+            Reason::TooLarge => 413,
+            Reason::Method => 405,
+            Reason::RateLimited => 429,
+            Reason::MalformedBody | Reason::NoEventId => self.parts.unusable,
+            _ => self.parts.rejected,
+        }
     }
 
     /// How long the provider waits for the reply.
     pub fn deadline(&self) -> Option<Duration> {
-        self.deadline
+        self.parts.deadline
     }
 
     /// For how long the provider sends an event again: the dedupe window must not be shorter.
     pub fn retry_window(&self) -> Option<Duration> {
-        self.retry_window
+        self.parts.retry_window
     }
 
     /// JSON pointers to what may differ between deliveries of one event.
     pub fn volatile(&self) -> &[String] {
-        &self.volatile
+        &self.parts.volatile
     }
 
     /// Headers that are themselves a secret (lower case): stored as `[removed]`, never forwarded.
@@ -126,18 +247,136 @@ impl Provider {
         &self.credential_headers
     }
 
+    /// Query parameters that are themselves a secret: never stored, logged or forwarded.
+    pub fn credential_queries(&self) -> &[String] {
+        &self.credential_queries
+    }
+
     /// Headers that carry the signature or are read to check it (lower case).
     pub fn signature_headers(&self) -> &[String] {
         &self.signature_headers
     }
 
+    /// Whether a request carries anything that looks like its signature, for a log line.
+    pub fn has_signature(&self, headers: &Headers) -> bool {
+        self.signature_headers.iter().any(|name| headers.first(name).is_some())
+    }
+
     /// Sample events of the real shape, invented data.
     pub fn samples(&self) -> &[Sample] {
-        &self.samples
+        &self.parts.samples
     }
 
     /// Whether whoever can verify can also sign (shared secret).
     pub fn is_symmetric(&self) -> bool {
-        true
+        self.candidates().all(|variant| variant.algorithm.is_symmetric())
     }
+
+    /// The variants that count, in order of preference.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = &Variant> {
+        self.parts.variants.iter().filter(|variant| match &self.only {
+            Some(only) => variant.name == *only,
+            None => !variant.opt_in,
+        })
+    }
+
+    pub(crate) fn all_variants(&self) -> &[Variant] {
+        &self.parts.variants
+    }
+
+    pub(crate) fn handshakes(&self) -> &[Handshake] {
+        &self.parts.handshakes
+    }
+
+    pub(crate) fn recipe(&self) -> &Recipe {
+        &self.parts.recipe
+    }
+
+    pub(crate) fn sign_headers(&self) -> &[(String, String)] {
+        &self.parts.sign_headers
+    }
+
+    pub(crate) fn raw(&self) -> &raw::Definition {
+        &self.source.raw
+    }
+
+    /// The file that it was read from.
+    pub fn file(&self) -> &str {
+        &self.source.file
+    }
+}
+
+impl Answer {
+    /// The reply to one request.
+    pub(crate) fn render(&self, scope: &Scope<'_>) -> Result<Reply, Trouble> {
+        let (content_type, body) = match &self.body {
+            AnswerBody::Empty => (None, Bytes::new()),
+            AnswerBody::Text(text) => (Some("text/plain; charset=utf-8"), text.render(scope)?.into_owned().into()),
+            AnswerBody::Json(fields) => (Some("application/json"), json(fields, scope)?.into()),
+        };
+        let mut headers = Vec::new();
+        if let Some(content_type) = self.content_type.as_deref().or(content_type) {
+            headers.push(("content-type".to_owned(), content_type.to_owned()));
+        }
+        for (name, value) in &self.headers {
+            headers.push((name.clone(), header_value(value.text(scope)?)?));
+        }
+        Ok(Reply { status: self.status, headers, body })
+    }
+
+    /// The reply where nothing of a request is in it.
+    fn fixed(&self) -> Option<Reply> {
+        let nothing = Request {
+            method: String::new(),
+            path: String::new(),
+            query: None,
+            origin: None,
+            headers: Headers::new(),
+            body: Bytes::new(),
+        };
+        self.render(&Scope::new(&nothing)).ok()
+    }
+}
+
+fn json(fields: &[(String, Template)], scope: &Scope<'_>) -> Result<String, Trouble> {
+    let mut object = serde_json::Map::new();
+    for (name, value) in fields {
+        object.insert(name.clone(), value.text(scope)?.into());
+    }
+    Ok(serde_json::Value::Object(object).to_string())
+}
+
+/// An echoed value must not become a second header.
+fn header_value(text: String) -> Result<String, Trouble> {
+    if text.chars().all(|char| char.is_ascii_graphic() || char == ' ') {
+        return Ok(text);
+    }
+    Err(Trouble::Unreadable("a value for a reply header".into(), "holds characters that a header cannot".into()))
+}
+
+fn header_names<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> {
+    names(templates, |source| match source {
+        From::Header(name) => Some(name),
+        _ => None,
+    })
+}
+
+fn query_names<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> {
+    names(templates, |source| match source {
+        From::Query(name) => name.as_ref(),
+        _ => None,
+    })
+}
+
+fn names<'a>(
+    templates: impl Iterator<Item = &'a Template>,
+    name: impl Fn(&'a From) -> Option<&'a String>,
+) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for name in templates.flat_map(Template::values).filter_map(|value| name(&value.source)) {
+        if !out.contains(name) {
+            out.push(name.clone());
+        }
+    }
+    out
 }

@@ -5,14 +5,27 @@
 //! settings with [`Provider::configure`], and keeps the result. Nothing here knows a store or a network, and
 //! nothing is read or compiled per request. The language is described in `providers/README.md`.
 
+mod algorithm;
 mod catalogue;
+mod compile;
 mod definition;
 mod error;
+mod json;
+mod plan;
+mod raw;
 mod sample;
 mod settings;
+mod template;
+mod text;
 
 pub use catalogue::Catalogue;
 pub use definition::{Confidence, Provider};
 pub use error::DefinitionError;
 pub use sample::{Sample, SampleIds};
 pub use settings::{Setting, SettingsError};
+
+pub(crate) use algorithm::Algorithm;
+pub(crate) use json::{items as json_items, raw as json_raw};
+pub(crate) use plan::{FirstOf, Format, Freshness, Grammar, Recipe, Signature, Unit, Variant};
+pub(crate) use sample::fill;
+pub(crate) use template::{Scope, Source, Template, Trouble};

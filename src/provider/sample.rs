@@ -1,9 +1,13 @@
 //! Sample events: the real shape, invented data.
 
 use bytes::Bytes;
+use chrono::SecondsFormat;
 
 use crate::clock::Timestamp;
 use crate::model::Headers;
+
+/// What `${…}` may name in a sample and in `[sign]`.
+pub(crate) const PLACEHOLDERS: [&str; 6] = ["event", "object", "uuid", "now", "now_ms", "now_rfc3339"];
 
 /// A sample event, for `send`, `demo` and tests.
 #[derive(Clone, Debug)]
@@ -25,9 +29,62 @@ pub struct SampleIds {
 }
 
 impl Sample {
-    /// The request's headers (unsigned) and body at `now`.
+    /// The request's headers (unsigned, `content-type` among them) and body at `now`.
     pub fn render(&self, ids: &SampleIds, now: Timestamp) -> (Headers, Bytes) {
-        let _ = (ids, now, &self.headers);
-        (Headers::new(), Bytes::from(self.body.clone()))
+        let mut headers = Headers::new();
+        if !self.headers.iter().any(|(name, _)| name == "content-type") {
+            headers.push("content-type", *b"application/json");
+        }
+        for (name, value) in &self.headers {
+            headers.push(name, fill(value, ids, now));
+        }
+        (headers, Bytes::from(fill(&self.body, ids, now)))
     }
+}
+
+/// Replaces the placeholders.
+pub(crate) fn fill(text: &str, ids: &SampleIds, now: Timestamp) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some((before, name, after)) = placeholder(rest) {
+        out.push_str(before);
+        match name {
+            "event" => out.push_str(&ids.event),
+            "object" => out.push_str(&ids.object),
+            "uuid" => out.push_str(&uuid(&ids.event)),
+            "now" => out.push_str(&now.timestamp().to_string()),
+            "now_ms" => out.push_str(&now.timestamp_millis().to_string()),
+            "now_rfc3339" => out.push_str(&now.to_rfc3339_opts(SecondsFormat::Secs, true)),
+            _ => {}
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The first placeholder that [`fill`] does not know.
+pub(crate) fn unknown_placeholder(text: &str) -> Option<&str> {
+    let mut rest = text;
+    while let Some((_, name, after)) = placeholder(rest) {
+        if !PLACEHOLDERS.contains(&name) {
+            return Some(name);
+        }
+        rest = after;
+    }
+    None
+}
+
+fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("${")?;
+    let (name, after) = rest.split_once('}')?;
+    Some((before, name, after))
+}
+
+/// A UUID that belongs to an id: the same event has the same one.
+fn uuid(id: &str) -> String {
+    let digest = super::algorithm::Hash::Sha256.digest(id.as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }

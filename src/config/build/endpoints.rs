@@ -92,7 +92,7 @@ fn provider(
                 SettingsError::Unknown { name, .. }
                 | SettingsError::Missing { name, .. }
                 | SettingsError::Invalid { name, .. } => key.child(name),
-                SettingsError::Secret { .. } => key,
+                SettingsError::Variant { .. } | SettingsError::Secret { .. } => key,
             };
             context.report.error(&key, error.to_string());
             None

@@ -1,0 +1,188 @@
+//! Hashes, signature schemes and the text forms of signatures.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit, Mac};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+/// A hash function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    /// Only where a provider still signs with it.
+    Md5,
+    /// Only where a provider still signs with it; HMAC-SHA-1 itself is not broken.
+    Sha1,
+    /// SHA-256
+    Sha256,
+    /// SHA-384
+    Sha384,
+    /// SHA-512
+    Sha512,
+}
+
+impl Hash {
+    const ALL: [(&'static str, Self); 5] = [
+        ("md5", Self::Md5),
+        ("sha1", Self::Sha1),
+        ("sha256", Self::Sha256),
+        ("sha384", Self::Sha384),
+        ("sha512", Self::Sha512),
+    ];
+
+    /// By its name in definitions.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, hash)| *hash)
+    }
+
+    /// The digest of one value.
+    pub(crate) fn digest(self, value: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Md5 => Md5::digest(value).to_vec(),
+            Self::Sha1 => Sha1::digest(value).to_vec(),
+            Self::Sha256 => Sha256::digest(value).to_vec(),
+            Self::Sha384 => Sha384::digest(value).to_vec(),
+            Self::Sha512 => Sha512::digest(value).to_vec(),
+        }
+    }
+
+    /// The HMAC of pieces in order.
+    pub(crate) fn hmac(self, key: &[u8], pieces: &[impl AsRef<[u8]>]) -> Vec<u8> {
+        match self {
+            Self::Md5 => mac::<Hmac<Md5>>(key, pieces),
+            Self::Sha1 => mac::<Hmac<Sha1>>(key, pieces),
+            Self::Sha256 => mac::<Hmac<Sha256>>(key, pieces),
+            Self::Sha384 => mac::<Hmac<Sha384>>(key, pieces),
+            Self::Sha512 => mac::<Hmac<Sha512>>(key, pieces),
+        }
+    }
+}
+
+fn mac<M: Mac + KeyInit>(key: &[u8], pieces: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    // HMAC takes a key of any length, so this never fails; an empty tag would fit no signature.
+    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else { return Vec::new() };
+    for piece in pieces {
+        mac.update(piece.as_ref());
+    }
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// How a signature is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    /// A keyed hash of the signed text.
+    Hmac(Hash),
+    /// A plain hash of the signed text, which holds the secret.
+    Digest(Hash),
+    /// The secret itself is sent.
+    Token,
+    /// Ed25519; the key is the public key.
+    Ed25519,
+}
+
+impl Algorithm {
+    /// All names, for messages and the documentation's test.
+    pub(crate) const NAMES: [&'static str; 12] = [
+        "hmac-md5", "hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512", "md5", "sha1", "sha256", "sha384",
+        "sha512", "token", "ed25519",
+    ];
+
+    /// By its name in definitions.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "token" => Some(Self::Token),
+            "ed25519" => Some(Self::Ed25519),
+            _ => match name.strip_prefix("hmac-") {
+                Some(hash) => Hash::from_name(hash).map(Self::Hmac),
+                None => Hash::from_name(name).map(Self::Digest),
+            },
+        }
+    }
+
+    /// Whether the secret itself is sent.
+    pub(crate) fn sends_secret(self) -> bool {
+        self == Self::Token
+    }
+
+    /// Whether whoever verifies can also sign.
+    pub(crate) fn is_symmetric(self) -> bool {
+        !matches!(self, Self::Ed25519)
+    }
+}
+
+/// The text form of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Lower-case hex.
+    Hex,
+    /// Upper-case hex.
+    HexUpper,
+    /// Hex in any case.
+    HexAny,
+    /// Padded base64.
+    Base64,
+    /// Base64 without padding.
+    Base64NoPad,
+    /// Padded base64url.
+    Base64Url,
+    /// Base64url without padding.
+    Base64UrlNoPad,
+    /// The text as it is: tokens.
+    Plain,
+}
+
+impl Encoding {
+    const ALL: [(&'static str, Self); 8] = [
+        ("hex", Self::Hex),
+        ("hex-upper", Self::HexUpper),
+        ("hex-any", Self::HexAny),
+        ("base64", Self::Base64),
+        ("base64-nopad", Self::Base64NoPad),
+        ("base64url", Self::Base64Url),
+        ("base64url-nopad", Self::Base64UrlNoPad),
+        ("plain", Self::Plain),
+    ];
+
+    /// All names, for messages.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|(name, _)| *name)
+    }
+
+    /// By its name in definitions.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, encoding)| *encoding)
+    }
+
+    /// Its name in definitions.
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| *name)
+    }
+
+    /// The bytes, if the text is in this form and no other: one signature has one spelling.
+    pub(crate) fn decode(self, text: &str) -> Option<Vec<u8>> {
+        match self {
+            Self::Hex if text.bytes().any(|b| b.is_ascii_uppercase()) => None,
+            Self::HexUpper if text.bytes().any(|b| b.is_ascii_lowercase()) => None,
+            Self::Hex | Self::HexUpper | Self::HexAny => hex::decode(text).ok(),
+            Self::Base64 => STANDARD.decode(text).ok(),
+            Self::Base64NoPad => STANDARD_NO_PAD.decode(text).ok(),
+            Self::Base64Url => URL_SAFE.decode(text).ok(),
+            Self::Base64UrlNoPad => URL_SAFE_NO_PAD.decode(text).ok(),
+            Self::Plain => Some(text.as_bytes().to_vec()),
+        }
+    }
+
+    /// The text; `None` where the bytes cannot stand in it.
+    pub(crate) fn encode(self, bytes: &[u8]) -> Option<String> {
+        Some(match self {
+            Self::Hex | Self::HexAny => hex::encode(bytes),
+            Self::HexUpper => hex::encode_upper(bytes),
+            Self::Base64 => STANDARD.encode(bytes),
+            Self::Base64NoPad => STANDARD_NO_PAD.encode(bytes),
+            Self::Base64Url => URL_SAFE.encode(bytes),
+            Self::Base64UrlNoPad => URL_SAFE_NO_PAD.encode(bytes),
+            Self::Plain => String::from_utf8(bytes.to_vec()).ok()?,
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Which values may stand where, and what a signature covers.
+
+use crate::provider::plan::{Grammar, Variant};
+use crate::provider::template::{Source, Template};
+
+/// Where a template stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// How a secret's text becomes a key: the secret alone, so that keys are made once.
+    Key,
+    /// What is signed.
+    Signed,
+    /// Before verification: the request, and bounded reading of its body.
+    Request,
+    /// Besides the signature: the request and the parts beside the signature.
+    Beside,
+    /// Of a genuine request: all but secrets and signatures.
+    Event,
+    /// In a reply to a handshake.
+    Handshake,
+    /// In a reply to an event: nothing of the request.
+    Reply,
+}
+
+/// Whether a template's values may stand at its place.
+pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
+    for value in template.values() {
+        let fits = match &value.source {
+            Source::Secret => matches!(place, Place::Key | Place::Signed),
+            Source::Part(_) => matches!(place, Place::Signed | Place::Beside),
+            Source::Root(_) | Source::Index => place == Place::Event,
+            _ => !matches!(place, Place::Key | Place::Reply),
+        };
+        if !fits {
+            return Err(format!("{} cannot be used here", value.source));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the signature of `variant` covers a value from `source`.
+pub(super) fn covers(variant: &Variant, source: &Source) -> bool {
+    let Some(text) = &variant.text else { return false };
+    text.values().iter().any(|value| {
+        value.source == *source
+            || match source {
+                Source::Json(_) | Source::Root(_) | Source::Form(_) | Source::Index => value.source == Source::Body,
+                Source::Query(_) | Source::Path => value.source == Source::Url,
+                Source::Secret => true,
+                _ => false,
+            }
+    })
+}
+
+/// Whether every value of `template` is covered by every variant that is in use by itself.
+pub(super) fn is_signed(variants: &[Variant], templates: &[Template]) -> bool {
+    let mut sources = templates.iter().flat_map(Template::values).map(|value| &value.source);
+    sources.all(|source| variants.iter().filter(|v| !v.opt_in).all(|variant| covers(variant, source)))
+}
+
+/// The parts that a variant's grammar can give.
+pub(super) fn has_part(grammar: &Grammar, name: &str) -> bool {
+    match grammar {
+        Grammar::Pattern(pattern) => name != "signature" && pattern.names().any(|known| known == name),
+        Grammar::Pairs { take, .. } => name != take,
+    }
+}

@@ -1,0 +1,84 @@
+//! `[[handshake]]`, `[reply]`, `[[samples]]`
+
+use std::collections::BTreeMap;
+
+use super::check::Place;
+use super::Compiler;
+use crate::provider::plan::{Answer, AnswerBody, Handshake};
+use crate::provider::raw;
+use crate::provider::sample::{self, Sample};
+use crate::provider::text::Text;
+
+impl Compiler<'_> {
+    pub(super) fn handshakes(&mut self, raw: &[raw::Handshake]) -> Vec<Handshake> {
+        raw.iter()
+            .enumerate()
+            .map(|(at, raw)| {
+                let key = format!("handshake[{at}]");
+                let when = self.conditions(&raw.when, &format!("{key}.when"), Place::Request);
+                if when.is_empty() {
+                    self.error(None, &format!("{key}.when"), "a handshake is recognised by something".into());
+                }
+                Handshake {
+                    name: raw.name.clone(),
+                    signed: raw.signed,
+                    require: self.conditions(&raw.require, &format!("{key}.require"), Place::Request),
+                    reply: self.answer(&raw.reply, &format!("{key}.reply"), Place::Handshake),
+                    when,
+                }
+            })
+            .collect()
+    }
+
+    pub(super) fn answer(&mut self, raw: &raw::Answer, key: &str, place: Place) -> Answer {
+        let body = match (&raw.text, &raw.json) {
+            (None, None) => AnswerBody::Empty,
+            (Some(text), None) => {
+                self.template(text, &format!("{key}.text"), place).map_or(AnswerBody::Empty, AnswerBody::Text)
+            }
+            (None, Some(json)) => AnswerBody::Json(self.named(json, &format!("{key}.json"), place)),
+            (Some(text), Some(_)) => {
+                self.error(Some(text), key, "use `text` or `json`, not both".into());
+                AnswerBody::Empty
+            }
+        };
+        let headers = self.named(&raw.headers, &format!("{key}.headers"), place);
+        Answer {
+            status: self.status(Some(raw.status), 200, &format!("{key}.status")),
+            content_type: raw.content_type.clone(),
+            body,
+            headers: headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
+        }
+    }
+
+    pub(super) fn samples(&mut self, raw: &[raw::Sample]) -> Vec<Sample> {
+        raw.iter()
+            .enumerate()
+            .map(|(at, raw)| {
+                let key = format!("samples[{at}]");
+                self.placeholders(&raw.body, &format!("{key}.body"));
+                Sample {
+                    event_type: raw.event_type.clone(),
+                    headers: self.sample_headers(&raw.headers, &format!("{key}.headers")),
+                    body: raw.body.as_str().to_owned(),
+                }
+            })
+            .collect()
+    }
+
+    pub(super) fn sample_headers(&mut self, raw: &BTreeMap<String, Text>, key: &str) -> Vec<(String, String)> {
+        raw.iter()
+            .map(|(name, text)| {
+                self.placeholders(text, &format!("{key}.{name}"));
+                (name.to_ascii_lowercase(), text.as_str().to_owned())
+            })
+            .collect()
+    }
+
+    fn placeholders(&mut self, text: &Text, key: &str) {
+        if let Some(unknown) = sample::unknown_placeholder(text.as_str()) {
+            let known = sample::PLACEHOLDERS.join("}, ${");
+            self.error(Some(text), key, format!("`${{{unknown}}}` is not known; allowed are ${{{known}}}"));
+        }
+    }
+}

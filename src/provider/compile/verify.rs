@@ -1,0 +1,147 @@
+//! `[[verify]]`
+
+use std::sync::Arc;
+
+use super::check::{self, Place};
+use super::Compiler;
+use crate::provider::algorithm::{Algorithm, Encoding};
+use crate::provider::plan::{Freshness, Grammar, Signature, Unit, Variant};
+use crate::provider::raw;
+use crate::provider::template::{Pattern, Source, Template};
+use crate::provider::text::Text;
+
+impl Compiler<'_> {
+    pub(super) fn variants(&mut self, raw: &[raw::Verify]) -> Vec<Variant> {
+        if raw.is_empty() {
+            self.error(None, "verify", "a definition needs at least one [[verify]]".into());
+        }
+        raw.iter().enumerate().filter_map(|(at, raw)| self.variant(raw, &format!("verify[{at}]"))).collect()
+    }
+
+    fn variant(&mut self, raw: &raw::Verify, key: &str) -> Option<Variant> {
+        let algorithm = self.word(
+            &raw.algorithm,
+            &format!("{key}.algorithm"),
+            &Algorithm::NAMES.join(", "),
+            Algorithm::from_name,
+        )?;
+        let text_key = format!("{key}.text");
+        let text = raw.text.as_ref().and_then(|text| self.template(text, &text_key, Place::Signed));
+        self.text_fits(raw, algorithm, text.as_ref(), &text_key);
+        let variant = Variant {
+            name: Arc::from(raw.name.as_str()),
+            when: self.conditions(&raw.when, &format!("{key}.when"), Place::Request),
+            opt_in: raw.opt_in,
+            algorithm,
+            keys: self.keys(raw, key),
+            signature: self.signature(&raw.signature, &format!("{key}.signature"))?,
+            timestamp: raw.timestamp.as_ref().and_then(|it| self.freshness(it, &format!("{key}.timestamp"))),
+            require: self.conditions(&raw.require, &format!("{key}.require"), Place::Beside),
+            text,
+        };
+        self.parts_exist(raw, &variant, key);
+        self.timestamp_is_signed(raw, &variant, key);
+        Some(variant)
+    }
+
+    fn text_fits(&mut self, raw: &raw::Verify, algorithm: Algorithm, text: Option<&Template>, key: &str) {
+        let at = raw.text.as_ref().unwrap_or(&raw.algorithm);
+        let holds_secret = text.is_some_and(|text| text.values().iter().any(|v| v.source == Source::Secret));
+        let problem = match algorithm {
+            Algorithm::Token if raw.text.is_some() => "a token signs nothing: leave `text` out",
+            Algorithm::Token => return,
+            _ if raw.text.is_none() => "say what is signed, for example \"{body}\"",
+            Algorithm::Digest(_) if text.is_some() && !holds_secret => {
+                "a plain hash proves nothing unless {secret} is part of the text"
+            }
+            _ => return,
+        };
+        self.error(Some(at), key, problem.into());
+    }
+
+    fn keys(&mut self, raw: &raw::Verify, key: &str) -> Vec<Template> {
+        let keys = self.templates(&raw.key, &format!("{key}.key"), Place::Key);
+        if !keys.is_empty() {
+            return keys;
+        }
+        Template::parse("{secret}").into_iter().collect()
+    }
+
+    fn signature(&mut self, raw: &raw::Signature, key: &str) -> Option<Signature> {
+        let encoding = self.word(
+            &raw.encoding,
+            &format!("{key}.encoding"),
+            &Encoding::names().collect::<Vec<_>>().join(", "),
+            Encoding::from_name,
+        )?;
+        Some(Signature {
+            from: self.templates(&raw.from, &format!("{key}.from"), Place::Request),
+            split: raw.split.as_ref().map(|text| self.plain(text, &format!("{key}.split"))),
+            grammar: self.grammar(raw, key)?,
+            encoding,
+        })
+    }
+
+    fn grammar(&mut self, raw: &raw::Signature, key: &str) -> Option<Grammar> {
+        match (&raw.pattern, &raw.pairs, &raw.take) {
+            (None, Some(separator), Some(take)) => Some(Grammar::Pairs {
+                separator: self.plain(separator, &format!("{key}.pairs")),
+                take: self.plain(take, &format!("{key}.take")),
+            }),
+            (Some(pattern), None, None) => {
+                let filled = self.plain(pattern, &format!("{key}.pattern"));
+                let parsed = Pattern::parse(&filled, raw.ignore_case);
+                self.noted(parsed, pattern, &format!("{key}.pattern")).map(Grammar::Pattern)
+            }
+            (None, None, None) => Pattern::parse("{signature}", false).ok().map(Grammar::Pattern),
+            (pattern, pairs, take) => {
+                let at: Option<&Text> = pattern.as_ref().or(pairs.as_ref()).or(take.as_ref());
+                self.error(at, key, "use `pattern`, or `pairs` together with `take`".into());
+                None
+            }
+        }
+    }
+
+    fn freshness(&mut self, raw: &raw::Timestamp, key: &str) -> Option<Freshness> {
+        let value = self.template(&raw.value, &format!("{key}.value"), Place::Beside)?;
+        if value.is_empty() {
+            return None;
+        }
+        Some(Freshness {
+            value,
+            unit: self.unit(&raw.unit, &format!("{key}.unit"))?,
+            past: self.duration(&raw.past, &format!("{key}.past"))?,
+            future: self.duration(&raw.future, &format!("{key}.future"))?,
+        })
+    }
+
+    pub(super) fn unit(&mut self, text: &Text, key: &str) -> Option<Unit> {
+        self.word(text, key, &Unit::NAMES.join(", "), Unit::from_name)
+    }
+
+    /// `{part:…}` names something that the place of the signature has.
+    fn parts_exist(&mut self, raw: &raw::Verify, variant: &Variant, key: &str) {
+        let timestamp = variant.timestamp.as_ref().map(|freshness| &freshness.value);
+        let require = variant.require.iter().flat_map(|condition| condition.templates());
+        let used = variant.text.iter().chain(timestamp).chain(require).flat_map(Template::values);
+        for value in used {
+            if let Source::Part(name) = &value.source
+                && !check::has_part(&variant.signature.grammar, name)
+            {
+                let at = raw.text.as_ref().unwrap_or(&raw.algorithm);
+                self.error(Some(at), key, format!("`{{part:{name}}}` is not in the signature's pattern"));
+            }
+        }
+    }
+
+    /// A timestamp that the signature does not cover can be moved by anyone: it would prove nothing.
+    fn timestamp_is_signed(&mut self, raw: &raw::Verify, variant: &Variant, key: &str) {
+        let (Some(freshness), Some(raw)) = (&variant.timestamp, &raw.timestamp) else { return };
+        for value in freshness.value.values() {
+            if !check::covers(variant, &value.source) {
+                let message = format!("{} is not part of `text`, so its age proves nothing", value.source);
+                self.error(Some(&raw.value), &format!("{key}.timestamp.value"), message);
+            }
+        }
+    }
+}

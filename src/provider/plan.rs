@@ -1,0 +1,164 @@
+//! A definition compiled into what is done per request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::algorithm::{Algorithm, Encoding};
+use super::json::Picker;
+use super::template::{Condition, Pattern, Template};
+
+/// One way in which a provider signs.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    pub(crate) name: Arc<str>,
+    /// What must hold for this variant to be the one. Empty: that its signature is there.
+    pub(crate) when: Vec<Condition>,
+    /// Only used where an operator names it.
+    pub(crate) opt_in: bool,
+    pub(crate) algorithm: Algorithm,
+    /// How the secret's text becomes a key; all that succeed are tried.
+    pub(crate) keys: Vec<Template>,
+    /// What is signed; nothing where the secret itself is sent.
+    pub(crate) text: Option<Template>,
+    pub(crate) signature: Signature,
+    pub(crate) timestamp: Option<Freshness>,
+    /// What must hold besides.
+    pub(crate) require: Vec<Condition>,
+}
+
+/// Where the signature stands and how it is written there.
+#[derive(Clone, Debug)]
+pub(crate) struct Signature {
+    /// All that are present are read.
+    pub(crate) from: Vec<Template>,
+    /// What separates entries of one value.
+    pub(crate) split: Option<String>,
+    pub(crate) grammar: Grammar,
+    pub(crate) encoding: Encoding,
+}
+
+/// The shape of one entry.
+#[derive(Clone, Debug)]
+pub(crate) enum Grammar {
+    /// Fixed text around captures.
+    Pattern(Pattern),
+    /// `name=value` pairs between separators, one name being the signature's, the others parts.
+    Pairs { separator: String, take: String },
+}
+
+/// How old and how new a request may be.
+#[derive(Clone, Debug)]
+pub(crate) struct Freshness {
+    pub(crate) value: Template,
+    pub(crate) unit: Unit,
+    pub(crate) past: Duration,
+    pub(crate) future: Duration,
+}
+
+/// How a moment is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Unix seconds, digits only.
+    Seconds,
+    /// Unix milliseconds, digits only.
+    Milliseconds,
+    /// RFC 3339.
+    Rfc3339,
+}
+
+impl Unit {
+    /// All names, for messages.
+    pub(crate) const NAMES: [&'static str; 3] = ["seconds", "milliseconds", "rfc3339"];
+
+    /// By its name in definitions.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "seconds" => Some(Self::Seconds),
+            "milliseconds" => Some(Self::Milliseconds),
+            "rfc3339" => Some(Self::Rfc3339),
+            _ => None,
+        }
+    }
+}
+
+/// Values of which the first that is there and not empty counts.
+pub(crate) type FirstOf = Vec<Template>;
+
+/// How a genuine request becomes events.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipe {
+    pub(crate) format: Format,
+    /// Where the document stands; the body unless said.
+    pub(crate) document: FirstOf,
+    /// Path to the items of a batch.
+    pub(crate) items: Option<String>,
+    pub(crate) id: FirstOf,
+    pub(crate) event_type: FirstOf,
+    pub(crate) occurred_at: Option<(Template, Unit)>,
+    pub(crate) account: FirstOf,
+    pub(crate) ordering_key: FirstOf,
+    /// All JSON pointers of the above, read in one pass.
+    pub(crate) picker: Picker,
+    /// Whether the signature covers the id and the type.
+    pub(crate) id_signed: bool,
+    pub(crate) type_signed: bool,
+}
+
+/// How the document is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// JSON
+    Json,
+    /// A form: only `{form:…}`.
+    Form,
+    /// Nothing is read from the body.
+    Opaque,
+}
+
+impl Format {
+    /// All names, for messages.
+    pub(crate) const NAMES: [&'static str; 3] = ["json", "form", "opaque"];
+
+    /// By its name in definitions.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "json" => Some(Self::Json),
+            "form" => Some(Self::Form),
+            "opaque" => Some(Self::Opaque),
+            _ => None,
+        }
+    }
+}
+
+/// A challenge of the provider.
+#[derive(Clone, Debug)]
+pub(crate) struct Handshake {
+    /// For people.
+    pub(crate) name: String,
+    /// Whether it is answered only after verification.
+    pub(crate) signed: bool,
+    pub(crate) when: Vec<Condition>,
+    /// What must hold, else `handshake_mismatch`.
+    pub(crate) require: Vec<Condition>,
+    pub(crate) reply: Answer,
+}
+
+/// A reply with values of the request in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) content_type: Option<String>,
+    pub(crate) body: AnswerBody,
+    pub(crate) headers: Vec<(String, Template)>,
+}
+
+/// The body of an [`Answer`].
+#[derive(Clone, Debug)]
+pub(crate) enum AnswerBody {
+    /// None.
+    Empty,
+    /// Text.
+    Text(Template),
+    /// A flat JSON object of strings.
+    Json(Vec<(String, Template)>),
+}

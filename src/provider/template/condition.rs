@@ -1,0 +1,66 @@
+//! Conditions over a request: `A == B`, `A != B`, `A` (is there), `!A` (is not there), A and B being templates.
+
+use subtle::ConstantTimeEq as _;
+
+use super::{Scope, Template, Trouble};
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// Both sides are there and equal.
+    Equal(Template, Template),
+    /// The left side is absent, or the two differ.
+    Different(Template, Template),
+    /// It is there and not empty.
+    Present(Template),
+    /// It is not there, or empty.
+    Absent(Template),
+}
+
+impl Condition {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// What is wrong with one of its templates.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Some((left, right)) = text.split_once(" == ") {
+            return Ok(Self::Equal(Template::parse(left)?, Template::parse(right)?));
+        }
+        if let Some((left, right)) = text.split_once(" != ") {
+            return Ok(Self::Different(Template::parse(left)?, Template::parse(right)?));
+        }
+        match text.strip_prefix('!') {
+            Some(rest) => Ok(Self::Absent(Template::parse(rest)?)),
+            None => Ok(Self::Present(Template::parse(text)?)),
+        }
+    }
+
+    /// Whether it holds. What cannot be read does not hold.
+    pub(crate) fn holds(&self, scope: &Scope<'_>) -> bool {
+        match self {
+            Self::Equal(left, right) => equal(left, right, scope).unwrap_or(false),
+            Self::Different(left, right) => match equal(left, right, scope) {
+                Ok(equal) => !equal,
+                Err(trouble) => matches!(trouble, Trouble::Absent(_)),
+            },
+            Self::Present(it) => it.render(scope).is_ok_and(|value| !value.is_empty()),
+            Self::Absent(it) => match it.render(scope) {
+                Ok(value) => value.is_empty(),
+                Err(trouble) => matches!(trouble, Trouble::Absent(_)),
+            },
+        }
+    }
+
+    /// The templates in it.
+    pub(crate) fn templates(&self) -> Vec<&Template> {
+        match self {
+            Self::Equal(left, right) | Self::Different(left, right) => vec![left, right],
+            Self::Present(it) | Self::Absent(it) => vec![it],
+        }
+    }
+}
+
+/// In constant time, since a side may be a token that the operator keeps secret.
+fn equal(left: &Template, right: &Template, scope: &Scope<'_>) -> Result<bool, Trouble> {
+    Ok(left.render(scope)?.ct_eq(&right.render(scope)?).into())
+}

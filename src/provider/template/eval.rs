@@ -1,0 +1,181 @@
+//! What a template says about one request.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use super::{Piece, Source, Template, Value};
+use crate::model::Request;
+use crate::provider::json::{self, Picked};
+
+/// What the values of a template are taken from.
+pub(crate) struct Scope<'a> {
+    request: &'a Request,
+    /// Named parts of the place where the signature stands.
+    pub(crate) parts: &'a [(String, String)],
+    /// The signing secret, where a template may use it.
+    pub(crate) secret: Option<&'a [u8]>,
+    /// The event's document.
+    pub(crate) document: &'a [u8],
+    /// The document that holds the batch.
+    pub(crate) root: &'a [u8],
+    /// What has been read from `document` already.
+    pub(crate) picked: Option<&'a Picked<'a>>,
+    /// The position in the batch.
+    pub(crate) index: usize,
+    form: OnceCell<Vec<(String, String)>>,
+}
+
+/// Why a template says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// A value is not there. Holds its description.
+    Absent(String),
+    /// A value is there twice, so nobody knows which one is meant.
+    Repeated(String),
+    /// A value cannot be read. Holds its description and why.
+    Unreadable(String, String),
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Absent(what) => write!(f, "{what} is missing"),
+            Self::Repeated(what) => write!(f, "{what} stands in the request more than once"),
+            Self::Unreadable(what, why) => write!(f, "{what} {why}"),
+        }
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// The request alone; its body is the document.
+    pub(crate) fn new(request: &'a Request) -> Self {
+        Self {
+            request,
+            parts: &[],
+            secret: None,
+            document: &request.body,
+            root: &request.body,
+            picked: None,
+            index: 0,
+            form: OnceCell::new(),
+        }
+    }
+
+    fn source(&self, source: &Source) -> Result<Option<Cow<'a, [u8]>>, Trouble> {
+        let unreadable = |why| Trouble::Unreadable(source.to_string(), why);
+        Ok(match source {
+            Source::Method => Some(Cow::Borrowed(self.request.method.as_bytes())),
+            Source::Url => self.request.url().map(|url| Cow::Owned(url.into_bytes())),
+            Source::Path => Some(Cow::Borrowed(self.request.path.as_bytes())),
+            Source::Query(None) => self.request.query.as_ref().map(|query| Cow::Borrowed(query.as_bytes())),
+            Source::Query(Some(name)) => {
+                let pairs = pairs(self.request.query.as_deref().unwrap_or_default().as_bytes());
+                single(source, pairs.into_iter().filter(|(key, _)| key == name))?
+                    .map(|(_, value)| Cow::Owned(value.into_bytes()))
+            }
+            Source::Header(name) => single(source, self.request.headers.iter().filter(|(key, _)| key == name))?
+                .map(|(_, value)| Cow::Borrowed(value)),
+            Source::Form(name) => single(source, self.form().iter().filter(|(key, _)| key == name))?
+                .map(|(_, value)| Cow::Owned(value.clone().into_bytes())),
+            Source::Json(at) => match self.picked.and_then(|picked| picked.raw(at)) {
+                Some(raw) => raw.map_or(Ok(None), json::scalar).map_err(unreadable)?.map(bytes),
+                None => json::text(self.document, at).map_err(unreadable)?.map(bytes),
+            },
+            Source::Root(at) => json::text(self.root, at).map_err(unreadable)?.map(bytes),
+            Source::Part(name) => single(source, self.parts.iter().filter(|(key, _)| key == name))?
+                .map(|(_, value)| Cow::Borrowed(value.as_bytes())),
+            Source::Secret => self.secret.map(Cow::Borrowed),
+            Source::Body => Some(Cow::Borrowed(&*self.request.body)),
+            Source::Index => Some(Cow::Owned(self.index.to_string().into_bytes())),
+        })
+    }
+
+    fn value(&self, value: &Value) -> Result<Cow<'a, [u8]>, Trouble> {
+        let mut current = self.source(&value.source)?;
+        for filter in &value.filters {
+            let Some(bytes) = current else { break };
+            current =
+                filter.apply(bytes).map_err(|why| Trouble::Unreadable(value.source.to_string(), why))?;
+        }
+        match current {
+            Some(bytes) => Ok(bytes),
+            None if value.optional => Ok(Cow::Borrowed(&[])),
+            None => Err(Trouble::Absent(value.source.to_string())),
+        }
+    }
+
+    fn form(&self) -> &[(String, String)] {
+        self.form.get_or_init(|| {
+            let is_form = self.request.headers.text("content-type").is_some_and(|content_type| {
+                let media = content_type.split(';').next().unwrap_or_default().trim();
+                media.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+            });
+            if is_form { pairs(&self.request.body) } else { Vec::new() }
+        })
+    }
+}
+
+impl Template {
+    /// The pieces of the rendered template, in order, without joining them.
+    pub(crate) fn pieces<'a>(&'a self, scope: &Scope<'a>) -> Result<Vec<Cow<'a, [u8]>>, Trouble> {
+        let mut out = Vec::with_capacity(self.pieces.len());
+        render(&self.pieces, scope, &mut out)?;
+        Ok(out)
+    }
+
+    /// The rendered template.
+    pub(crate) fn render<'a>(&'a self, scope: &Scope<'a>) -> Result<Cow<'a, [u8]>, Trouble> {
+        let mut pieces = self.pieces(scope)?;
+        Ok(match pieces.len() {
+            1 => pieces.remove(0),
+            _ => Cow::Owned(pieces.concat()),
+        })
+    }
+
+    /// The rendered template as text.
+    pub(crate) fn text<'a>(&'a self, scope: &Scope<'a>) -> Result<String, Trouble> {
+        let bytes = self.render(scope)?.into_owned();
+        String::from_utf8(bytes).map_err(|_| {
+            let what = self.values().first().map_or_else(|| "a value".into(), |value| value.source.to_string());
+            Trouble::Unreadable(what, "is not UTF-8".into())
+        })
+    }
+}
+
+fn render<'a>(pieces: &'a [Piece], scope: &Scope<'a>, out: &mut Vec<Cow<'a, [u8]>>) -> Result<(), Trouble> {
+    for piece in pieces {
+        match piece {
+            Piece::Literal(bytes) => out.push(Cow::Borrowed(bytes)),
+            Piece::Value(value) => out.push(scope.value(value)?),
+            Piece::Group(inner) => {
+                let before = out.len();
+                match render(inner, scope, out) {
+                    Err(Trouble::Absent(_)) => out.truncate(before),
+                    other => other?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The only item; two of them are refused, since a verifier and a reader could take different ones.
+fn single<T>(source: &Source, mut items: impl Iterator<Item = T>) -> Result<Option<T>, Trouble> {
+    let first = items.next();
+    if items.next().is_some() {
+        return Err(Trouble::Repeated(source.to_string()));
+    }
+    Ok(first)
+}
+
+/// The fields of a form or query, decoded once.
+fn pairs(text: &[u8]) -> Vec<(String, String)> {
+    serde_urlencoded::from_bytes(text).unwrap_or_default()
+}
+
+fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}

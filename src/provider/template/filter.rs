@@ -1,0 +1,124 @@
+//! What can be done to a value on its way.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
+
+use crate::provider::algorithm::Hash;
+use crate::provider::json;
+
+/// Base64 with or without padding, strict in all else: for keys, whose padding gets lost on the way.
+const KEYS: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// All filters, for error messages and the documentation's test.
+pub(crate) const FILTERS: &[&str] = &[
+    "md5", "sha1", "sha256", "sha384", "sha512", "hex", "unhex", "base64", "unbase64", "lower", "upper", "trim",
+    "strip:PREFIX", "need:PREFIX", "before:MARK", "after:MARK", "first:N", "last:N", "json:/POINTER",
+];
+
+/// One filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Filter {
+    /// Raw digest bytes.
+    Hash(Hash),
+    /// Bytes as lower-case hex.
+    Hex,
+    /// Hex as bytes.
+    Unhex,
+    /// Bytes as padded base64.
+    Base64,
+    /// Base64, padded or not, as bytes.
+    Unbase64,
+    /// ASCII letters lowered.
+    Lower,
+    /// ASCII letters in capitals.
+    Upper,
+    /// White space around it dropped.
+    Trim,
+    /// Without this prefix, if it has it.
+    Strip(String),
+    /// Without this prefix; absent if it does not have it.
+    Need(String),
+    /// What stands before the first mark; absent if there is none.
+    Before(String),
+    /// What stands after the first mark; absent if there is none.
+    After(String),
+    /// The first bytes; absent if there are fewer.
+    First(usize),
+    /// The last bytes; absent if there are fewer.
+    Last(usize),
+    /// The value is JSON: what the pointer shows.
+    Json(String),
+}
+
+impl Filter {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
+        Ok(match (name, argument) {
+            ("hex", None) => Self::Hex,
+            ("unhex", None) => Self::Unhex,
+            ("base64", None) => Self::Base64,
+            ("unbase64", None) => Self::Unbase64,
+            ("lower", None) => Self::Lower,
+            ("upper", None) => Self::Upper,
+            ("trim", None) => Self::Trim,
+            ("strip", Some(prefix)) => Self::Strip(prefix.to_owned()),
+            ("need", Some(prefix)) => Self::Need(prefix.to_owned()),
+            ("before", Some(mark)) if !mark.is_empty() => Self::Before(mark.to_owned()),
+            ("after", Some(mark)) if !mark.is_empty() => Self::After(mark.to_owned()),
+            ("first", Some(count)) => Self::First(number(text, count)?),
+            ("last", Some(count)) => Self::Last(number(text, count)?),
+            ("json", Some(at)) => Self::Json(super::parse::pointer(at)?),
+            (hash, None) if Hash::from_name(hash).is_some() => Self::Hash(Hash::from_name(hash).unwrap_or(Hash::Sha256)),
+            _ => return Err(format!("filter `{text}` is not known; filters are {}", FILTERS.join(", "))),
+        })
+    }
+
+    /// The filtered value; `None` where it is absent.
+    ///
+    /// # Errors
+    /// Why the value is not in the form that the filter reads, without the value.
+    pub(super) fn apply<'a>(&self, value: Cow<'a, [u8]>) -> Result<Option<Cow<'a, [u8]>>, String> {
+        Ok(Some(match self {
+            Self::Hash(hash) => Cow::Owned(hash.digest(&value)),
+            Self::Hex => Cow::Owned(hex::encode(&value).into_bytes()),
+            Self::Unhex => Cow::Owned(hex::decode(&*value).map_err(|_| "is not hex")?),
+            Self::Base64 => Cow::Owned(general_purpose::STANDARD.encode(&value).into_bytes()),
+            Self::Unbase64 => Cow::Owned(KEYS.decode(&*value).map_err(|_| "is not base64")?),
+            Self::Lower => Cow::Owned(value.to_ascii_lowercase()),
+            Self::Upper => Cow::Owned(value.to_ascii_uppercase()),
+            Self::Trim => Cow::Owned(value.trim_ascii().to_vec()),
+            Self::Strip(prefix) => cut(value, |v| Some(v.strip_prefix(prefix.as_bytes()).unwrap_or(v))),
+            Self::Need(prefix) => return Ok(maybe(value, |v| v.strip_prefix(prefix.as_bytes()))),
+            Self::Before(mark) => return Ok(maybe(value, |v| find(v, mark).map(|at| &v[..at]))),
+            Self::After(mark) => return Ok(maybe(value, |v| find(v, mark).map(|at| &v[at + mark.len()..]))),
+            Self::First(count) => return Ok(maybe(value, |v| v.get(..*count))),
+            Self::Last(count) => return Ok(maybe(value, |v| v.len().checked_sub(*count).and_then(|at| v.get(at..)))),
+            Self::Json(at) => return Ok(json::text(&value, at)?.map(|text| Cow::Owned(text.into_owned().into_bytes()))),
+        }))
+    }
+}
+
+fn number(text: &str, count: &str) -> Result<usize, String> {
+    count.parse().map_err(|_| format!("filter `{text}` needs a number after the colon"))
+}
+
+fn find(value: &[u8], mark: &str) -> Option<usize> {
+    value.windows(mark.len()).position(|window| window == mark.as_bytes())
+}
+
+fn cut<'a>(value: Cow<'a, [u8]>, part: impl Fn(&[u8]) -> Option<&[u8]>) -> Cow<'a, [u8]> {
+    maybe(value.clone(), part).unwrap_or(value)
+}
+
+fn maybe<'a>(value: Cow<'a, [u8]>, part: impl Fn(&[u8]) -> Option<&[u8]>) -> Option<Cow<'a, [u8]>> {
+    match value {
+        Cow::Borrowed(bytes) => part(bytes).map(Cow::Borrowed),
+        Cow::Owned(bytes) => part(&bytes).map(|bytes| Cow::Owned(bytes.to_vec())),
+    }
+}

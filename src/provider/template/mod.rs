@@ -1,0 +1,122 @@
+//! The one expression language of definitions: text with `{values}` in it.
+//!
+//! `{source}` or `{source:argument}`, then any number of `|filter`; a `?` at the end makes an absent value empty.
+//! `[…]` vanishes where a value in it is absent. `{{`, `}}`, `[[` and `]]` are the characters themselves.
+//! What is signed, where the signature is, keys, ids, handshake replies and conditions are all written in it.
+
+mod condition;
+mod eval;
+mod filter;
+mod parse;
+mod pattern;
+
+pub(crate) use condition::Condition;
+pub(crate) use eval::{Scope, Trouble};
+pub(crate) use filter::Filter;
+pub(crate) use pattern::Pattern;
+
+/// A parsed template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(Box<[u8]>),
+    Value(Value),
+    Group(Vec<Piece>),
+}
+
+/// `{source|filter|…}`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Value {
+    pub(crate) source: Source,
+    pub(crate) filters: Vec<Filter>,
+    optional: bool,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The method, in capitals.
+    Method,
+    /// The whole public URL.
+    Url,
+    /// The path as it came.
+    Path,
+    /// The query as it came, or one of its parameters, decoded.
+    Query(Option<String>),
+    /// A header (lower case).
+    Header(String),
+    /// A field of a form body, decoded.
+    Form(String),
+    /// A JSON pointer into the event's document (the item of a batch).
+    Json(String),
+    /// A JSON pointer into the document that holds the batch.
+    Root(String),
+    /// A named part of the place where the signature stands.
+    Part(String),
+    /// The signing secret as the operator gave it.
+    Secret,
+    /// The body as it came.
+    Body,
+    /// The position in a batch, from 0.
+    Index,
+}
+
+impl Template {
+    /// Whether it is nothing at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// All values in it, in order.
+    pub(crate) fn values(&self) -> Vec<&Value> {
+        fn walk<'a>(pieces: &'a [Piece], out: &mut Vec<&'a Value>) {
+            for piece in pieces {
+                match piece {
+                    Piece::Literal(_) => {}
+                    Piece::Value(value) => out.push(value),
+                    Piece::Group(inner) => walk(inner, out),
+                }
+            }
+        }
+        let mut out = Vec::new();
+        walk(&self.pieces, &mut out);
+        out
+    }
+
+    /// The only value, where the template is nothing else.
+    pub(crate) fn sole(&self) -> Option<&Value> {
+        match self.pieces.as_slice() {
+            [Piece::Value(value)] => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the body as it came and nothing else.
+    pub(crate) fn is_body(&self) -> bool {
+        self.sole().is_some_and(|value| value.source == Source::Body && value.filters.is_empty())
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Method => f.write_str("the method"),
+            Self::Url => f.write_str("the public URL"),
+            Self::Path => f.write_str("the path"),
+            Self::Query(None) => f.write_str("the query"),
+            Self::Query(Some(name)) => write!(f, "query parameter `{name}`"),
+            Self::Header(name) => write!(f, "header `{name}`"),
+            Self::Form(name) => write!(f, "form field `{name}`"),
+            Self::Json(pointer) => write!(f, "JSON value `{pointer}`"),
+            Self::Root(pointer) => write!(f, "JSON value `{pointer}` of the whole body"),
+            Self::Part(name) => write!(f, "signature part `{name}`"),
+            Self::Secret => f.write_str("the secret"),
+            Self::Body => f.write_str("the body"),
+            Self::Index => f.write_str("the position in the batch"),
+        }
+    }
+}

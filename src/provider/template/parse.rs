@@ -1,0 +1,109 @@
+//! Reading a template.
+
+use super::{Filter, Piece, Source, Template, Value};
+
+/// All sources, for error messages and the documentation's test.
+pub(crate) const SOURCES: &[&str] =
+    &["method", "url", "path", "query", "query:NAME", "header:NAME", "form:NAME", "json:/POINTER", "root:/POINTER", "part:NAME", "secret", "body", "index"];
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what is allowed.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut rest = text;
+        let pieces = pieces(&mut rest, false)?;
+        Ok(Self { pieces })
+    }
+}
+
+fn pieces(rest: &mut &str, inside: bool) -> Result<Vec<Piece>, String> {
+    let mut out = Vec::new();
+    let mut literal = String::new();
+    while let Some(char) = rest.chars().next() {
+        let doubled = rest[char.len_utf8()..].starts_with(char);
+        match char {
+            '{' | '}' | '[' | ']' if doubled => {
+                literal.push(char);
+                *rest = &rest[2..];
+            }
+            '{' => {
+                flush(&mut literal, &mut out);
+                let end = rest.find('}').ok_or("a `{` is not closed (a `{` itself is written `{{`)")?;
+                out.push(Piece::Value(value(&rest[1..end])?));
+                *rest = &rest[end + 1..];
+            }
+            '[' if inside => return Err("a `[…]` cannot stand in another".into()),
+            '[' => {
+                flush(&mut literal, &mut out);
+                *rest = &rest[1..];
+                out.push(Piece::Group(pieces(rest, true)?));
+            }
+            ']' if inside => {
+                *rest = &rest[1..];
+                flush(&mut literal, &mut out);
+                return Ok(out);
+            }
+            '}' | ']' => return Err(format!("a `{char}` was never opened (a `{char}` itself is written `{char}{char}`)")),
+            _ => {
+                literal.push(char);
+                *rest = &rest[char.len_utf8()..];
+            }
+        }
+    }
+    if inside {
+        return Err("a `[` is not closed (a `[` itself is written `[[`)".into());
+    }
+    flush(&mut literal, &mut out);
+    Ok(out)
+}
+
+fn flush(literal: &mut String, out: &mut Vec<Piece>) {
+    if !literal.is_empty() {
+        out.push(Piece::Literal(std::mem::take(literal).into_bytes().into()));
+    }
+}
+
+fn value(text: &str) -> Result<Value, String> {
+    let (text, optional) = text.strip_suffix('?').map_or((text, false), |text| (text, true));
+    let mut parts = text.split('|');
+    let source = source(parts.next().unwrap_or_default())?;
+    let filters = parts.map(Filter::parse).collect::<Result<_, _>>()?;
+    Ok(Value { source, filters, optional })
+}
+
+fn source(text: &str) -> Result<Source, String> {
+    let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
+    Ok(match (name, argument) {
+        ("method", None) => Source::Method,
+        ("url", None) => Source::Url,
+        ("path", None) => Source::Path,
+        ("query", None) => Source::Query(None),
+        ("query", Some(name)) => Source::Query(Some(named(text, name)?)),
+        ("header", Some(name)) => Source::Header(named(text, name)?.to_ascii_lowercase()),
+        ("form", Some(name)) => Source::Form(named(text, name)?),
+        ("json", Some(at)) => Source::Json(pointer(at)?),
+        ("root", Some(at)) => Source::Root(pointer(at)?),
+        ("part", Some(name)) => Source::Part(named(text, name)?),
+        ("secret", None) => Source::Secret,
+        ("body", None) => Source::Body,
+        ("index", None) => Source::Index,
+        _ => return Err(format!("`{{{text}}}` is not known; a value is one of {}", SOURCES.join(", "))),
+    })
+}
+
+fn named(text: &str, name: &str) -> Result<String, String> {
+    if name.is_empty() {
+        return Err(format!("`{{{text}}}` needs a name after the colon"));
+    }
+    Ok(name.to_owned())
+}
+
+/// Checks a JSON pointer (RFC 6901).
+pub(crate) fn pointer(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.starts_with('/') {
+        return Ok(text.to_owned());
+    }
+    Err(format!("`{text}` is not a JSON pointer: it starts with `/`"))
+}

@@ -1,0 +1,93 @@
+//! Faults in a definition: where, and what is allowed there.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use hookgate::provider::{Catalogue, SettingsError};
+
+const GOOD: &str = r#"id = "acme"
+name = "Acme"
+confidence = "confirmed"
+docs = "https://example.com"
+[dashboard]
+place = "Settings"
+secret = "the secret"
+[[verify]]
+name = "v1"
+algorithm = "hmac-sha256"
+text = "{part:t}.{body}"
+signature = { from = "{header:x-sign}", pairs = ",", take = "v1", encoding = "hex" }
+timestamp = { value = "{part:t}", unit = "seconds", past = "5m", future = "5m" }
+[event]
+format = "json"
+id = "{json:/id}"
+"#;
+
+fn errors(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("acme.toml"), text).expect("writes");
+    match Catalogue::load(&[folder.path().to_path_buf()]) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors.iter().map(|error| error.to_string().replace(&folder.path().display().to_string(), "")).collect(),
+    }
+}
+
+#[test]
+fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
+    assert!(errors(GOOD).is_empty(), "{:?}", errors(GOOD));
+    let table: &[(&str, &str, &[&str])] = &[
+        ("name = \"Acme\"", "name = \"Acme\"\nnmae = \"x\"", &["/acme.toml:3", "nmae", "expected one of", "`aliases`"]),
+        ("\"confirmed\"", "\"sure\"", &["/acme.toml:3: `confidence`", "`sure`", "confirmed, unconfirmed"]),
+        ("hmac-sha256", "hmac-sha3", &["/acme.toml:10: `verify[0].algorithm`", "hmac-sha512", "ed25519"]),
+        ("{part:t}.{body}", "{part:t}.{boddy}", &["/acme.toml:11: `verify[0].text`", "{boddy}", "header:NAME"]),
+        ("{part:t}.{body}", "{part:t}.{body", &["/acme.toml:11: `verify[0].text`", "not closed"]),
+        ("{part:t}.{body}", "{part:t}.{body|sha3}", &["`verify[0].text`", "`sha3`", "sha256"]),
+        ("{part:t}.{body}", "{part:v1}.{part:t}", &["`verify[0]`", "{part:v1}"]),
+        ("{part:t}.{body}", "{body}", &["`verify[0].timestamp.value`", "proves nothing"]),
+        ("encoding = \"hex\"", "encoding = \"hexx\"", &["/acme.toml:12: `verify[0].signature.encoding`", "base64url-nopad"]),
+        (", take = \"v1\"", "", &["`verify[0].signature`", "`take`"]),
+        ("unit = \"seconds\"", "unit = \"days\"", &["`verify[0].timestamp.unit`", "milliseconds", "rfc3339"]),
+        ("past = \"5m\"", "past = \"five\"", &["`verify[0].timestamp.past`", "300s"]),
+        ("format = \"json\"", "format = \"yaml\"", &["/acme.toml:15: `event.format`", "json, form, opaque"]),
+        ("{json:/id}", "{json:id}", &["/acme.toml:16: `event.id`", "starts with `/`"]),
+        ("{json:/id}", "{secret}", &["`event.id`", "the secret cannot be used here"]),
+        ("{json:/id}", "${nothing}", &["`event.id`", "nothing", "settings"]),
+        ("id = \"acme\"", "id = \"Acme!\"", &["/acme.toml:1: `id`", "lower-case"]),
+        ("id = \"acme\"", "id = \"acme\"\naliases = [\"stripe\"]", &["`aliases`", "already a name of `stripe`"]),
+        ("algorithm = \"hmac-sha256\"", "algorithm = \"sha256\"", &["`verify[0].text`", "{secret}"]),
+        ("algorithm = \"hmac-sha256\"", "algorithm = \"token\"", &["`verify[0].text`", "signs nothing"]),
+    ];
+    for (from, to, expected) in table {
+        let found = errors(&GOOD.replacen(from, to, 1)).join("\n");
+        for part in *expected {
+            assert!(found.contains(part), "{to}: `{part}` is not in: {found}");
+        }
+    }
+}
+
+#[test]
+fn all_faults_are_told_at_once() {
+    let text = GOOD.replace("\"confirmed\"", "\"sure\"").replace("{json:/id}", "{json:id}");
+    assert_eq!(errors(&text).len(), 2);
+}
+
+#[test]
+fn settings_that_do_not_fit_are_named() {
+    let generic = Catalogue::load(&[]).expect("loads").get("generic_hmac").expect("there");
+    let configure = |name: &str, value: &str| generic.configure(&BTreeMap::from([(name.into(), value.into())]));
+    assert!(matches!(configure("hedaer", "x"), Err(SettingsError::Unknown { name, allowed }) if name == "hedaer" && allowed.contains(&"header".into())));
+    assert!(matches!(configure("algorithm", "rot13"), Err(SettingsError::Invalid { name, .. }) if name == "algorithm"));
+    assert!(matches!(configure("timestamp", "{header:x-time}"), Err(SettingsError::Invalid { problem, .. }) if problem.contains("proves nothing")));
+    assert!(configure("encoding", "base64").is_ok());
+}
+
+#[test]
+fn a_definition_whose_required_settings_are_missing_cannot_be_used() {
+    let text = format!("{GOOD}[settings.account]\ndescription = \"the account's number\"\nexample = \"1\"\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("acme.toml"), text).expect("writes");
+    let acme = Catalogue::load(&[folder.path().to_path_buf()]).expect("loads").get("acme").expect("there");
+    assert!(matches!(acme.configure(&BTreeMap::new()), Err(SettingsError::Missing { name, .. }) if name == "account"));
+    let secrets = [(hookgate::model::Secret::new("whatever it is"), None)];
+    assert!(hookgate::verify::Keyring::new(&acme, secrets).is_err());
+}
