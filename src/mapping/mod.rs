@@ -3,14 +3,25 @@
 //! Takes a [`Verified`] and nothing else, so unverified bytes cannot be mapped. Reads the body without building a
 //! tree; the event keeps its own bytes. Anything the provider's definition cannot read is a [`Rejection`].
 
+mod fields;
+mod same;
+
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::model::{Headers, NewEvent, Reason, Rejection, Request};
-use crate::provider::Provider;
+pub use same::same_event;
+
+use crate::model::{EventKey, Headers, NewEvent, Reason, Rejection, Request};
+use crate::provider::{Format, Provider, Scope, json_items, json_raw};
 use crate::verify::Verified;
+use fields::{Fields, read};
+
+/// What stands in place of a stored secret.
+const REMOVED: &[u8] = b"[removed]";
 
 /// The events of one request, in their order; none for an empty batch.
 ///
@@ -25,21 +36,80 @@ pub fn map(
     expect: &[(String, serde_json::Value)],
     request_id: Uuid,
 ) -> Result<Vec<NewEvent>, Rejection> {
-    let _ = (verified, provider, endpoint, expect, request_id);
-    Err(Rejection::new(Reason::NoEventId, "not written yet"))
+    let request = verified.request();
+    let recipe = provider.recipe();
+    let root = document(request, provider);
+    guard(&root, expect)?;
+    let headers = Arc::new(storable_headers(request, provider));
+    let content_type = request.headers.text("content-type").map(str::to_owned);
+    let build = |index: usize, item: Option<&str>| {
+        let fields = read(recipe, request, &root, index, item)?;
+        let body = match item {
+            Some(item) => slice(&request.body, item.as_bytes()),
+            None => request.body.clone(),
+        };
+        Ok(event(fields, provider, endpoint, body, index, Arc::clone(&headers), content_type.clone(), request_id))
+    };
+    let Some(path) = &recipe.items else { return Ok(vec![build(0, None)?]) };
+    let items = json_items(&root, path).map_err(|why| malformed(&format!("the body {why}")))?;
+    items.into_iter().enumerate().map(|(index, item)| build(index, Some(item))).collect()
 }
 
-/// Whether two bodies under one event id are the same event: equal but for what the provider declares volatile.
-pub fn same_event(first: &[u8], second: &[u8], provider: &Provider) -> bool {
-    let _ = provider;
-    first == second
+#[expect(clippy::too_many_arguments, reason = "one private constructor; each argument is a field of the event")]
+fn event(
+    fields: Fields,
+    provider: &Provider,
+    endpoint: &Arc<str>,
+    body: Bytes,
+    index: usize,
+    headers: Arc<Headers>,
+    content_type: Option<String>,
+    request_id: Uuid,
+) -> NewEvent {
+    NewEvent {
+        key: EventKey { provider: Arc::clone(provider.id()), endpoint: Arc::clone(endpoint), event_id: fields.id },
+        event_type: fields.event_type,
+        occurred_at: fields.occurred_at,
+        account: fields.account,
+        ordering_key: fields.ordering_key,
+        content_type,
+        headers,
+        body_sha256: sha256(&body),
+        body,
+        request_id,
+        // Bounded by the number of items in a batch.
+        item_index: i32::try_from(index).unwrap_or(i32::MAX),
+        // The gateway continues a trace only where a listed proxy started it, which mapping cannot know.
+        trace_context: None,
+    }
+}
+
+/// The document that holds the event or the batch.
+fn document<'a>(request: &'a Request, provider: &'a Provider) -> Cow<'a, [u8]> {
+    let scope = Scope::new(request);
+    let rendered = provider.recipe().document.iter().find_map(|template| template.render(&scope).ok());
+    rendered.unwrap_or(Cow::Borrowed(&request.body))
+}
+
+/// The endpoint's guard against events of another environment.
+fn guard(root: &[u8], expect: &[(String, serde_json::Value)]) -> Result<(), Rejection> {
+    for (pointer, expected) in expect {
+        let raw = json_raw(root, pointer).map_err(|why| malformed(&format!("the body {why}")))?;
+        let seen = raw.and_then(|raw| serde_json::from_str::<serde_json::Value>(raw).ok());
+        if seen.as_ref() != Some(expected) {
+            let seen = if raw.is_some() { "has another value" } else { "is not there" };
+            let detail = format!("genuine, but `{pointer}` {seen}; this endpoint expects {expected}");
+            return Err(Rejection::new(Reason::WrongEnvironment, detail));
+        }
+    }
+    Ok(())
 }
 
 /// The request's headers as they may be stored: those that are themselves a secret say `[removed]`.
 pub fn storable_headers(request: &Request, provider: &Provider) -> Headers {
     let mut headers = request.headers.clone();
     for name in provider.credential_headers() {
-        headers.replace(name, b"[removed]");
+        headers.replace(name, REMOVED);
     }
     headers
 }
@@ -47,4 +117,20 @@ pub fn storable_headers(request: &Request, provider: &Provider) -> Headers {
 /// SHA-256 of a body.
 pub fn sha256(body: &[u8]) -> [u8; 32] {
     Sha256::digest(body).into()
+}
+
+/// An item's bytes, shared with the body where they stand in it.
+fn slice(body: &Bytes, item: &[u8]) -> Bytes {
+    let (start, end) = (body.as_ptr_range().start as usize, body.as_ptr_range().end as usize);
+    let inside = (start..=end).contains(&(item.as_ptr() as usize));
+    if inside { body.slice_ref(item) } else { Bytes::copy_from_slice(item) }
+}
+
+fn malformed(detail: &str) -> Rejection {
+    Rejection::new(Reason::MalformedBody, detail.to_owned())
+}
+
+/// Whether mapping reads JSON at all.
+pub(crate) fn reads_json(provider: &Provider) -> bool {
+    provider.recipe().format == Format::Json
 }

@@ -29,6 +29,10 @@ pub struct Verified {
 }
 
 impl Verified {
+    pub(super) fn new(request: &Request, secret: Option<usize>, variant: &Arc<str>) -> Self {
+        Self { request: request.clone(), secret, variant: Arc::clone(variant) }
+    }
+
     /// The genuine request.
     pub fn request(&self) -> &Request {
         &self.request

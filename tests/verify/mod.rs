@@ -1,1 +1,8 @@
+//! The verifier: providers' published vectors, every malformed shape of a signature, time both ways.
 
+mod headers;
+mod mapping;
+mod properties;
+mod support;
+mod time;
+mod vectors;

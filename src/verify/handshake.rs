@@ -1,0 +1,26 @@
+//! Challenges of the provider.
+
+use super::Decision;
+use crate::model::{Reason, Rejection, Request};
+use crate::provider::{Provider, Scope};
+
+/// The answer, if the request is a handshake that belongs here: before the proof or after it.
+pub(super) fn answer(request: &Request, provider: &Provider, proved: bool) -> Option<Decision> {
+    let scope = Scope::new(request);
+    let handshake = provider
+        .handshakes()
+        .iter()
+        .filter(|handshake| handshake.signed == proved)
+        .find(|handshake| handshake.when.iter().all(|condition| condition.holds(&scope)))?;
+    let refused = |why: &str| {
+        let detail = format!("handshake `{}`: {why}", handshake.name);
+        Some(Decision::Rejected(Rejection::new(Reason::HandshakeMismatch, detail)))
+    };
+    if !handshake.require.iter().all(|condition| condition.holds(&scope)) {
+        return refused("it does not carry the expected token");
+    }
+    match handshake.reply.render(&scope) {
+        Ok(reply) => Some(Decision::Handshake { reply, verified: proved }),
+        Err(trouble) => refused(&trouble.to_string()),
+    }
+}
