@@ -122,7 +122,7 @@ fn secrets(endpoint: &Endpoint) -> String {
 }
 
 fn routes(config: &Config, endpoint: &Endpoint) -> String {
-    let of_endpoint = |route: &&Route| route.endpoints.iter().any(|name| *name == endpoint.name);
+    let of_endpoint = |route: &&Route| route.endpoints.contains(&endpoint.name);
     let lines = config.routes.iter().filter(of_endpoint).map(|route| {
         let types = route.types.join(", ");
         let destinations = route.destinations.join(", ");

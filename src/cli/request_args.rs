@@ -8,10 +8,10 @@ pub struct RequestArgs {
     /// The provider's id
     #[arg(value_name = "PROVIDER")]
     pub provider: String,
-    /// The key as the provider shows it: env:NAME, file:PATH or literal:VALUE; may be repeated, positions start at 1
+    /// The key as the provider shows it: `env:NAME`, `file:PATH` or `literal:VALUE`; may be repeated, positions start at 1
     #[arg(long = "secret", value_name = "REF")]
     pub secrets: Vec<String>,
-    /// A constant that the definition takes (webhook_id, client_id, url, …); may be repeated
+    /// A constant that the definition takes (`webhook_id`, `client_id`, `url`, …); may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
     /// The request's method

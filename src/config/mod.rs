@@ -18,6 +18,7 @@ mod route;
 mod schema;
 mod secret;
 mod sections;
+mod shape;
 mod show;
 mod units;
 mod whole;

@@ -1,20 +1,16 @@
 //! Destinations: address, signature, headers, pace.
 
-use std::time::Duration;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use super::Context;
-use super::sections::under_lease;
-use super::values::{FOR_EVER, MINUTE, SECOND};
+use super::queues::under_lease;
+use super::values::{DAY, FOR_EVER, MINUTE, SECOND};
 use crate::config::key::Key;
 use crate::config::raw::{RawDestination, RawDestinationType, RawSign, SecretText};
 use crate::config::{Destination, DestinationKind, Queue};
 use crate::model::Secret;
-
-const DAY: Duration = Duration::from_secs(86_400);
 
 pub(super) fn destination(
     name: &str,

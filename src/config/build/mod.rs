@@ -5,9 +5,12 @@
 
 mod destinations;
 mod endpoints;
+mod listeners;
+mod log;
+mod queues;
 mod routes;
-mod sections;
 mod sql;
+mod storage;
 mod values;
 mod whole;
 
@@ -33,13 +36,13 @@ pub(super) fn build(raw: &Raw, sources: &Sources, report: &mut Report) -> Option
     let catalogue = catalogue(raw, report);
     let mut context = Context { sources, report, catalogue: &catalogue };
     let context = &mut context;
-    let server = sections::server(&raw.server, context);
-    let admin = sections::admin(&raw.admin, context);
-    let database = sections::database(&raw.database, context);
-    let inbox = sections::inbox(&raw.inbox, context);
-    let outbox = sections::outbox(&raw.outbox, context);
-    let retention = sections::retention(&raw.retention, context);
-    let log = sections::log(&raw.log, context);
+    let server = listeners::server(&raw.server, context);
+    let admin = listeners::admin(&raw.admin, context);
+    let database = storage::database(&raw.database, context);
+    let inbox = queues::inbox(&raw.inbox, context);
+    let outbox = queues::outbox(&raw.outbox, context);
+    let retention = storage::retention(&raw.retention, context);
+    let log = log::log(&raw.log, context);
     let endpoints: BTreeMap<String, Arc<Endpoint>> = raw
         .endpoints
         .iter()

@@ -10,11 +10,13 @@ use crate::config::secret::{SecretRef, weakness};
 use crate::config::units;
 use crate::model::Secret;
 
-/// The longest that "at least" can mean.
-pub(super) const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 86_400);
+pub(super) const TENTH: Duration = Duration::from_millis(100);
 pub(super) const SECOND: Duration = Duration::from_secs(1);
-pub(super) const MINUTE: Duration = Duration::from_secs(60);
-pub(super) const HOUR: Duration = Duration::from_secs(3_600);
+pub(super) const MINUTE: Duration = Duration::from_mins(1);
+pub(super) const HOUR: Duration = Duration::from_hours(1);
+pub(super) const DAY: Duration = Duration::from_hours(24);
+/// The end of bounds that have none.
+pub(super) const FOR_EVER: Duration = Duration::from_hours(24 * 366 * 100);
 
 impl Context<'_> {
     /// A duration within bounds.

@@ -43,9 +43,10 @@ fn dedupe_window(endpoint: &Endpoint, config: &Config, raw: &Raw, context: &mut 
 }
 
 fn sync_on_sqlite(endpoint: &Endpoint, config: &Config, context: &mut Context<'_>) {
-    let has_handler = config.routes.iter().any(|route| {
-        !matches!(route.action, Action::Forward) && route.endpoints.iter().any(|name| *name == endpoint.name)
-    });
+    let has_handler = config
+        .routes
+        .iter()
+        .any(|route| !matches!(route.action, Action::Forward) && route.endpoints.contains(&endpoint.name));
     if endpoint.mode == Mode::Sync && matches!(config.database.url, DatabaseUrl::Sqlite(_)) && has_handler {
         let key = Key::of(&["endpoints", &endpoint.name, "mode"]);
         let what = "`sync` handlers on SQLite: one writer serves all, so that each request waits for the others' handlers";

@@ -14,7 +14,8 @@ use super::key::{Key, Place, Places};
 use super::load::{Flag, Sources};
 use super::problem::Report;
 use super::raw::Raw;
-use super::schema::{Schema, check_layer};
+use super::schema::Schema;
+use super::shape::check_layer;
 
 /// One layer: a table of values, and where each was written.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ pub(crate) struct RawOutbox {
     /// Failures after which a message needs review; a destination may say otherwise.
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) max_attempts: u32,
-    /// The cap of the delay: least(cap, 2^attempts seconds) * random(); a destination may say otherwise. 1s to 1d.
+    /// The cap of the delay: `least(cap, 2^attempts seconds) * random()`; a destination may say otherwise. 1s to 1d.
     pub(crate) backoff_cap: DurationText,
     /// A message that is older needs review instead of another attempt; a destination may say otherwise. At least
     /// 1m.

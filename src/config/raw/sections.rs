@@ -112,7 +112,7 @@ pub(crate) struct RawInbox {
     /// Failures after which an event needs review.
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) max_attempts: u32,
-    /// The cap of the delay: least(cap, 2^attempts seconds) * random(). 1s to 1d.
+    /// The cap of the delay: `least(cap, 2^attempts seconds) * random()`. 1s to 1d.
     pub(crate) backoff_cap: DurationText,
     /// Events worked on at once by this process.
     #[schemars(range(min = 1, max = 1_000))]
