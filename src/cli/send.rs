@@ -15,7 +15,7 @@ use indicatif::ProgressBar;
 
 use super::{Shell, out, warn};
 use crate::app::sender::{self, Answer, Sender};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::config::{Config, Endpoint};
 use crate::model::{Headers, Request};
 use crate::provider::{Sample, SampleIds};
@@ -101,6 +101,8 @@ struct Template<'a> {
     content: Content<'a>,
     tamper: bool,
     clock: Arc<dyn Clock>,
+    /// The samples' own times: a copy of an event carries the same bytes.
+    written_at: Timestamp,
 }
 
 enum Content<'a> {
@@ -123,13 +125,14 @@ impl<'a> Template<'a> {
             content,
             tamper: args.tamper,
             clock: Arc::new(SystemClock),
+            written_at: SystemClock.now(),
         })
     }
 
     fn request(&self, id: &str) -> anyhow::Result<Request> {
         let now = self.clock.now();
         let (headers, body) = match &self.content {
-            Content::Sample(sample) => sample.render(&SampleIds { event: id.into(), object: id.into() }, now),
+            Content::Sample(sample) => sample.render(&SampleIds { event: id.into(), object: id.into() }, self.written_at),
             Content::Bytes(bytes) => {
                 let mut headers = Headers::new();
                 headers.push("content-type", *b"application/json");

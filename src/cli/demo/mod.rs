@@ -9,7 +9,6 @@ mod story;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -22,7 +21,7 @@ use self::story::STORY;
 use super::{built_in_handlers, out, warn};
 use crate::app::sender::Sender;
 use crate::app::{Builder, Gateway};
-use crate::clock::SystemClock;
+use crate::clock::{Clock as _, SystemClock};
 use crate::config::{self, Config, Sources};
 use crate::handler::Registry;
 use crate::store::{Param, Sql, Store};
@@ -74,7 +73,7 @@ async fn tell(gateway: &Gateway, folder: &Path) -> anyhow::Result<bool> {
     let config = load(folder, (gateway.ingress().port(), gateway.admin().port()))?;
     let origin = format!("http://{}", gateway.ingress());
     let player =
-        Player { config: &config, sender: Sender::new(&origin), origin, clock: Arc::new(SystemClock) };
+        Player { config: &config, sender: Sender::new(&origin), origin, now: SystemClock.now() };
     let mut played = Vec::new();
     for scene in STORY {
         played.push(player.play(scene).await?);

@@ -1,6 +1,5 @@
 //! Plays the providers: makes each scene's requests, sends them, and notes what came back.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
@@ -8,7 +7,7 @@ use futures_util::future::try_join_all;
 
 use super::story::{Make, Scene};
 use crate::app::sender::{self, Answer, Sender};
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Timestamp;
 use crate::config::{Config, Endpoint};
 use crate::model::{Headers, Request};
 use crate::provider::SampleIds;
@@ -37,7 +36,8 @@ pub(super) struct Player<'a> {
     pub(super) config: &'a Config,
     pub(super) sender: Sender,
     pub(super) origin: String,
-    pub(super) clock: Arc<dyn Clock>,
+    /// The time of the whole story: a redelivery carries the same bytes.
+    pub(super) now: Timestamp,
 }
 
 impl Player<'_> {
@@ -57,7 +57,7 @@ impl Player<'_> {
 
     fn requests(&self, scene: &Scene) -> anyhow::Result<Vec<Request>> {
         let endpoint = self.endpoint(scene.endpoint)?;
-        let now = self.clock.now();
+        let now = self.now;
         let object = "DemoOther";
         let request = match &scene.make {
             Make::Sample { event_type, event, object } => {
