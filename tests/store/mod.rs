@@ -1,1 +1,12 @@
+//! The store's conformance suite: every behaviour on both engines, a new database for each test.
 
+mod accept;
+mod events;
+mod fixture;
+mod guards;
+mod ledger;
+mod outbox;
+mod postgres;
+mod schema;
+mod sqlite;
+mod unit;

@@ -154,7 +154,7 @@ impl Node {
 }
 
 /// A folder under `target/tmp/interop` that `make` has filled once for this text of `manifest`.
-fn environment(name: &str, manifest: &str, make: impl FnOnce(&Path) -> Result<(), String>) -> PathBuf {
+pub(super) fn environment(name: &str, manifest: &str, make: impl FnOnce(&Path) -> Result<(), String>) -> PathBuf {
     let manifest = fs::read(source(manifest)).expect("read the manifest");
     let digest = hex::encode(Sha256::digest(manifest));
     let parent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interop");
@@ -179,7 +179,7 @@ fn environment(name: &str, manifest: &str, make: impl FnOnce(&Path) -> Result<()
     folder
 }
 
-fn make_venv(folder: &Path) -> Result<(), String> {
+pub(super) fn make_venv(folder: &Path) -> Result<(), String> {
     let make = || run(Command::new("python3").args(["-m", "venv"]).arg(folder));
     make().or_else(|first| {
         // Debian ships Python without its venv module, or not at all; only root can help that, and others get an error.
@@ -189,13 +189,13 @@ fn make_venv(folder: &Path) -> Result<(), String> {
     })
 }
 
-fn pip_install(folder: &Path, requirements: &str) -> Result<(), String> {
+pub(super) fn pip_install(folder: &Path, requirements: &str) -> Result<(), String> {
     let mut pip = Command::new(folder.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "-r"]);
     run(pip.arg(source(requirements)))
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(super) fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{shown}: {e}"))?;
     if output.status.success() {

@@ -1,12 +1,12 @@
 //! What the tests stand on: the gateway in processes of its own, its neighbours on both sides, and a clock's patience.
 
-#[cfg(any())] // until support::postgres is there
 pub mod database;
 pub mod destination;
 pub mod gateway;
 pub mod http;
 pub mod interop;
 pub mod metrics;
+pub mod postgres;
 pub mod process;
 pub mod stripe;
 pub mod wait;
