@@ -6,13 +6,24 @@ use super::Case;
 fn work_and_statements_end_well_before_the_lease() {
     for key in ["work_timeout", "statement_timeout"] {
         for section in ["inbox", "outbox"] {
-            let with = |value: &str| Case::new(&format!("[{section}]\nlease = \"1m\"\nwork_timeout = \"30s\"\n").replace(
-                "work_timeout = \"30s\"\n",
-                &if key == "work_timeout" { format!("{key} = \"{value}\"\n") } else { format!("work_timeout = \"30s\"\n{key} = \"{value}\"\n") },
-            ));
+            let with = |value: &str| {
+                Case::new(&format!("[{section}]\nlease = \"1m\"\nwork_timeout = \"30s\"\n").replace(
+                    "work_timeout = \"30s\"\n",
+                    &if key == "work_timeout" {
+                        format!("{key} = \"{value}\"\n")
+                    } else {
+                        format!("work_timeout = \"30s\"\n{key} = \"{value}\"\n")
+                    },
+                ))
+            };
             with("54s").load();
             let error = with("55s").error();
-            assert!(error.contains(&format!("{section}.{key}: found \"55s\", expected at most 54s: nine tenths of the lease of 1m")), "{error}");
+            assert!(
+                error.contains(&format!(
+                    "{section}.{key}: found \"55s\", expected at most 54s: nine tenths of the lease of 1m"
+                )),
+                "{error}"
+            );
         }
     }
 }
@@ -20,14 +31,26 @@ fn work_and_statements_end_well_before_the_lease() {
 #[test]
 fn a_payload_does_not_outlive_its_key() {
     let error = Case::new("[retention]\npayload = \"91d\"").error();
-    assert!(error.contains("retention.keys: found \"90d\", shorter than retention.payload (\"91d\")"), "{error}");
+    assert!(
+        error.contains("retention.keys: found \"90d\", shorter than retention.payload (\"91d\")"),
+        "{error}"
+    );
 }
 
 #[test]
 fn durations_have_units_and_bounds() {
-    let of = |value: &str| Case::new(&format!("[inbox]\nlease = \"{value}\"\nwork_timeout = \"100ms\"\nstatement_timeout = \"100ms\"")).error();
+    let of = |value: &str| {
+        Case::new(&format!(
+            "[inbox]\nlease = \"{value}\"\nwork_timeout = \"100ms\"\nstatement_timeout = \"100ms\""
+        ))
+        .error()
+    };
     for value in ["", "2", "two", "-1s"] {
-        assert!(of(value).contains(&format!("found {value:?}, expected a duration with a unit")), "{}", of(value));
+        assert!(
+            of(value).contains(&format!("found {value:?}, expected a duration with a unit")),
+            "{}",
+            of(value)
+        );
     }
     assert!(of("1ms").contains("found \"1ms\", expected 1s to 1h"));
     assert!(of("2h").contains("found \"2h\", expected 1s to 1h"));
@@ -51,21 +74,38 @@ fn metrics_away_from_loopback_need_a_token() {
 
 #[test]
 fn a_database_url_is_a_file_or_a_server() {
-    for url in ["hookgate.db", "sqlite:hookgate.db", "sqlite://", "sqlite://:memory:", "sqlite://a?mode=rw", "mysql://x"] {
+    for url in [
+        "hookgate.db",
+        "sqlite:hookgate.db",
+        "sqlite://",
+        "sqlite://:memory:",
+        "sqlite://a?mode=rw",
+        "mysql://x",
+    ] {
         let error = Case::new(&format!("[database]\nurl = \"{url}\"")).error();
         assert!(error.starts_with("main.toml:2:1: database.url: "), "{url}: {error}");
     }
-    let by_variable = Case::new("[database]\nurl = \"env:DATABASE_URL\"").variable("DATABASE_URL", "postgres://u:p@h/d");
+    let by_variable =
+        Case::new("[database]\nurl = \"env:DATABASE_URL\"").variable("DATABASE_URL", "postgres://u:p@h/d");
     assert_eq!(format!("{:?}", by_variable.load().config.database.url), "postgres://…");
 }
 
 #[test]
 fn a_public_url_is_scheme_host_and_port() {
     let of = |url: &str| Case::new(&format!("[server]\npublic_url = \"{url}\""));
-    for (url, kept) in [("https://a.example", "https://a.example"), ("http://a.example:81/", "http://a.example:81")] {
+    for (url, kept) in
+        [("https://a.example", "https://a.example"), ("http://a.example:81/", "http://a.example:81")]
+    {
         assert_eq!(of(url).load().config.server.public_url.as_deref(), Some(kept));
     }
-    for url in ["a.example", "https://a.example/hooks", "https://a.example//", "https://u@a.example", "https://a?x", "https://a#x"] {
+    for url in [
+        "a.example",
+        "https://a.example/hooks",
+        "https://a.example//",
+        "https://u@a.example",
+        "https://a?x",
+        "https://a#x",
+    ] {
         assert!(of(url).error().contains("expected scheme, host and port only"), "{url}");
     }
 }
@@ -73,6 +113,9 @@ fn a_public_url_is_scheme_host_and_port() {
 #[test]
 fn a_mistyped_log_level_is_no_module_name() {
     let error = Case::new("[log]\nlevel = \"inof\"").error();
-    assert!(error.ends_with("found \"inof\", expected a level or module=level\n  help: did you mean `info`?"), "{error}");
+    assert!(
+        error.ends_with("found \"inof\", expected a level or module=level\n  help: did you mean `info`?"),
+        "{error}"
+    );
     Case::new("[log]\nlevel = \"warn,hookgate::worker=debug\"").load();
 }

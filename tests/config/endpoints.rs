@@ -17,9 +17,17 @@ fn an_unknown_provider_gets_a_near_name() {
 
 #[test]
 fn a_path_is_written_as_it_arrives() {
-    for path in ["stripe", "/stripe/", "//stripe", "/a//b", "/a/../b", "/./a", "/a?b", "/a#b", "/%61", "/ä", "/a b", "/a;b"] {
+    for path in [
+        "stripe", "/stripe/", "//stripe", "/a//b", "/a/../b", "/./a", "/a?b", "/a#b", "/%61", "/ä", "/a b",
+        "/a;b",
+    ] {
         let error = with_paths(&format!("[\"{path}\"]")).error();
-        assert!(error.starts_with(&format!("main.toml:4:10: endpoints.billing.paths[0]: found \"{path}\", expected ")), "{error}");
+        assert!(
+            error.starts_with(&format!(
+                "main.toml:4:10: endpoints.billing.paths[0]: found \"{path}\", expected "
+            )),
+            "{error}"
+        );
     }
     for path in ["/", "/stripe", "/a/b/c", "/a.b-c_d~e", "/.well-known/hooks"] {
         with_paths(&format!("[\"{path}\"]")).load();
@@ -33,7 +41,12 @@ fn a_path_belongs_to_one_endpoint_once() {
     assert!(error.contains("paths[1]: the path \"/a\" is taken by endpoints.billing.paths[0]"), "{error}");
     let other = ENDPOINT.replace("billing", "other").replace("env:BILLING", "env:OTHER");
     let error = billing(&other).variable("OTHER", "another-secret-long-enough").error();
-    assert!(error.contains("endpoints.other.paths[0]: the path \"/stripe\" is taken by endpoints.billing.paths[0]"), "{error}");
+    assert!(
+        error.contains(
+            "endpoints.other.paths[0]: the path \"/stripe\" is taken by endpoints.billing.paths[0]"
+        ),
+        "{error}"
+    );
     assert!(error.contains("main.toml:4"), "{error}");
 }
 
@@ -55,7 +68,10 @@ fn expectations_are_pointers_to_plain_values() {
         ("\"/a\" = [1]", "expected a text, a whole number, true or false"),
     ] {
         let error = billing(&format!("expect = {{ {expect} }}")).error();
-        assert!(error.starts_with("main.toml:6:12: endpoints.billing.expect.") && error.contains(problem), "{error}");
+        assert!(
+            error.starts_with("main.toml:6:12: endpoints.billing.expect.") && error.contains(problem),
+            "{error}"
+        );
     }
 }
 
@@ -81,8 +97,14 @@ fn sync_handlers_on_sqlite_get_a_warning() {
     let text = "mode = \"sync\"\n[[routes]]\nendpoint = \"billing\"\nhandler = \"stripe_billing\"\n";
     let warnings = billing(text).warnings();
     assert_eq!(warnings.len(), 1, "{warnings:#?}");
-    assert!(warnings[0].starts_with("main.toml:6:1: endpoints.billing.mode: `sync` handlers on SQLite"), "{warnings:#?}");
-    assert_eq!(billing(&format!("{text}[database]\nurl = \"postgres://localhost/x\"")).warnings(), Vec::<String>::new());
+    assert!(
+        warnings[0].starts_with("main.toml:6:1: endpoints.billing.mode: `sync` handlers on SQLite"),
+        "{warnings:#?}"
+    );
+    assert_eq!(
+        billing(&format!("{text}[database]\nurl = \"postgres://localhost/x\"")).warnings(),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -104,12 +126,16 @@ fn a_destination_has_a_plain_url_and_headers() {
         ("url = \"https://crm/\"\nheaders = { a = \"env:NONE\" }", "NONE is not set"),
         ("url = \"https://crm/\"\nsign = \"literal:whsec_short\"", "too weak"),
         ("url = \"https://crm/\"\nsign = \"literal:whsec_!!!!!!!!!!!!!!!!!!!!!!!!\"", "expected base64"),
-        ("url = \"https://crm/\"\ntimeout = \"2m\"", "expected at most 1m 48s: nine tenths of the lease of 2m"),
+        (
+            "url = \"https://crm/\"\ntimeout = \"2m\"",
+            "expected at most 1m 48s: nine tenths of the lease of 2m",
+        ),
     ] {
         let error = crm(rest).error();
         assert!(error.starts_with("main.toml:") && error.contains(problem), "{rest}: {error}");
     }
-    let loaded = crm("url = \"http://crm.example.com/\"\nmax_attempts = 3\nheaders = { X-Team = \"a\" }").load();
+    let loaded =
+        crm("url = \"http://crm.example.com/\"\nmax_attempts = 3\nheaders = { X-Team = \"a\" }").load();
     let destination = &loaded.config.destinations["crm"];
     assert_eq!(destination.headers["x-team"], "a");
     assert_eq!((destination.queue.max_attempts, destination.timeout.as_secs()), (3, 15));

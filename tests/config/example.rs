@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hookgate::config::{self, Sources, json_schema};
 use serde_json::Value;
 
@@ -44,7 +46,9 @@ fn compare(root: &Value, schema: &Value, examples: &[&Value], name: &str, missin
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(&path[1..]));
     let schema = target.unwrap_or(schema);
     if let Some(any) = schema.get("anyOf").and_then(Value::as_array) {
-        any.iter().for_each(|schema| compare(root, schema, examples, name, missing));
+        for schema in any {
+            compare(root, schema, examples, name, missing);
+        }
     }
     if let Some(items) = schema.get("items") {
         let elements: Vec<&Value> = examples.iter().filter_map(|value| value.as_array()).flatten().collect();
@@ -72,17 +76,24 @@ fn the_example_with_everything_switched_on_is_good() {
         .file("handlers/order.sql", "SELECT :amount")
         .file("tls/certificate.pem", "")
         .file("tls/key.pem", "");
-    let case = ["METRICS_TOKEN", "ORDERS_SECRET", "ORDERS_OLD_SECRET", "CRM_SIGNING_SECRET", "CRM_AUTHORIZATION"]
-        .into_iter()
-        .fold(case, |case, name| case.variable(name, &format!("a secret of some length: {name}")));
+    let case =
+        ["METRICS_TOKEN", "ORDERS_SECRET", "ORDERS_OLD_SECRET", "CRM_SIGNING_SECRET", "CRM_AUTHORIZATION"]
+            .into_iter()
+            .fold(case, |case, name| {
+                case.variable(name, &format!("whsec_{}", STANDARD.encode(format!("{name:-<24}"))))
+            });
     let loaded = case.load();
     assert_eq!(loaded.config.routes.len(), 3);
     assert_eq!(loaded.warnings.len(), 0, "{:#?}", loaded.warnings);
     // What the remarks beside an optional key call its default is what a file without it gets.
     let crm = &loaded.config.destinations["crm"];
-    let without = Case::new("[destinations.crm]\ntype = \"http\"\nurl = \"https://crm.example.com/hooks\"\n").load();
+    let without =
+        Case::new("[destinations.crm]\ntype = \"http\"\nurl = \"https://crm.example.com/hooks\"\n").load();
     let default = &without.config.destinations["crm"];
-    assert_eq!((crm.timeout, crm.concurrency, crm.drop_signature), (default.timeout, default.concurrency, default.drop_signature));
+    assert_eq!(
+        (crm.timeout, crm.concurrency, crm.drop_signature),
+        (default.timeout, default.concurrency, default.drop_signature)
+    );
     assert_eq!(crm.queue.policy(), default.queue.policy());
     assert_eq!(format!("{:?}", crm.kind), format!("{:?}", default.kind));
 }

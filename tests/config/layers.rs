@@ -11,9 +11,9 @@ fn without_any_file_the_defaults_are_a_whole_configuration() {
     let config = case.load().config;
     assert_eq!(config.server.listen.to_string(), "0.0.0.0:8080");
     assert_eq!(config.admin.listen.to_string(), "127.0.0.1:8081");
-    assert_eq!(config.inbox.lease, Duration::from_secs(120));
+    assert_eq!(config.inbox.lease, Duration::from_mins(2));
     assert_eq!((config.inbox.max_attempts, config.outbox.max_attempts), (10, 20));
-    assert_eq!(config.outbox.max_age, Some(Duration::from_secs(3 * 86_400)));
+    assert_eq!(config.outbox.max_age, Some(Duration::from_hours(72)));
     assert!(config.endpoints.is_empty());
 }
 
@@ -91,8 +91,11 @@ fn an_include_that_cannot_be_followed_is_an_error() {
 
 #[test]
 fn routes_of_all_files_are_appended_in_order() {
-    let route = |types: &str| format!("[[routes]]\nendpoint = \"billing\"\ntypes = [\"{types}\"]\nhandler = \"stripe_billing\"\n");
-    let case = billing(&route("a")).named("second.toml", &route("b")).named("third.toml", "[log]\nlevel = \"warn\"");
+    let route = |types: &str| {
+        format!("[[routes]]\nendpoint = \"billing\"\ntypes = [\"{types}\"]\nhandler = \"stripe_billing\"\n")
+    };
+    let case =
+        billing(&route("a")).named("second.toml", &route("b")).named("third.toml", "[log]\nlevel = \"warn\"");
     let routes = case.load().config.routes;
     let types: Vec<_> = routes.iter().map(|route| route.types.join("")).collect();
     assert_eq!(types, ["a", "b"]);
@@ -101,10 +104,9 @@ fn routes_of_all_files_are_appended_in_order() {
 
 #[test]
 fn other_lists_are_replaced_by_the_later_layer() {
-    let case = billing("").variable("HOOKGATE__ENDPOINTS__BILLING__SECRETS", "[\"env:OTHER\"]").variable(
-        "OTHER",
-        "another-secret-that-is-long-enough",
-    );
+    let case = billing("")
+        .variable("HOOKGATE__ENDPOINTS__BILLING__SECRETS", "[\"env:OTHER\"]")
+        .variable("OTHER", "another-secret-that-is-long-enough");
     let config = case.load().config;
     assert_eq!(config.endpoints["billing"].secrets.len(), 1);
     assert_eq!(config.endpoints["billing"].secrets[0].reference, "env:OTHER");
@@ -120,7 +122,10 @@ fn an_endpoint_or_destination_in_two_files_names_both() {
     );
     let crm = "[destinations.crm]\ntype = \"http\"\nurl = \"https://crm.example.com/\"\n";
     let error = Case::new(crm).named("second.toml", crm).error();
-    assert!(error.starts_with("second.toml:1:15: destinations.crm: defined twice: here and at main.toml:1:15"), "{error}");
+    assert!(
+        error.starts_with("second.toml:1:15: destinations.crm: defined twice: here and at main.toml:1:15"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -31,10 +31,20 @@ fn a_file_loses_one_newline_at_its_end() {
 #[test]
 fn a_missing_or_empty_secret_is_an_error_with_its_place() {
     let place = "main.toml:5:12: endpoints.billing.secrets[0]";
-    assert_eq!(with_secret("\"env:NONE\"").error(), format!("{place}: the environment variable NONE is not set"));
-    assert_eq!(with_secret("\"env:BLANK\"").variable("BLANK", " \t").error(), format!("{place}: env:BLANK is empty"));
+    assert_eq!(
+        with_secret("\"env:NONE\"").error(),
+        format!("{place}: the environment variable NONE is not set")
+    );
+    assert_eq!(
+        with_secret("\"env:BLANK\"").variable("BLANK", " \t").error(),
+        format!("{place}: env:BLANK is empty")
+    );
     assert_eq!(with_secret("\"file:key\"").file("key", "\n").error(), format!("{place}: file:key is empty"));
-    assert!(with_secret("\"file:none\"").error().starts_with(&format!("{place}: cannot read the secret file none: ")));
+    assert!(
+        with_secret("\"file:none\"")
+            .error()
+            .starts_with(&format!("{place}: cannot read the secret file none: "))
+    );
     assert_eq!(with_secret("\"literal:\"").error(), format!("{place}: literal:… is empty"));
     let error = with_secret("\"BILLING\"").error();
     assert_eq!(error, format!("{place}: expected env:NAME, file:PATH or literal:VALUE"));
@@ -53,7 +63,11 @@ fn a_weak_secret_is_refused() {
 fn a_literal_secret_is_taken_with_a_warning() {
     let warnings = with_secret(&format!("\"literal:{SECRET}\"")).warnings();
     let warning = &warnings[0];
-    assert!(warning.starts_with("main.toml:5:12: endpoints.billing.secrets[0]: the secret itself is written here"), "{warning}");
+    assert!(
+        warning
+            .starts_with("main.toml:5:12: endpoints.billing.secrets[0]: the secret itself is written here"),
+        "{warning}"
+    );
     assert!(!warning.contains(SECRET));
 }
 
@@ -86,7 +100,10 @@ fn the_same_secret_twice_is_told() {
     assert!(error.contains("secrets[1]: the same secret as number 1"), "{error}");
     let other = super::ENDPOINT.replace("billing", "other").replace("/stripe", "/other");
     let warnings = billing(&other).warnings();
-    assert!(warnings.iter().any(|text| text.contains("the same secret as at the endpoint billing")), "{warnings:#?}");
+    assert!(
+        warnings.iter().any(|text| text.contains("the same secret as at the endpoint billing")),
+        "{warnings:#?}"
+    );
 }
 
 #[test]

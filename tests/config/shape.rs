@@ -32,7 +32,9 @@ fn options_that_do_not_exist_yet_are_refused() {
     }
     let error = billing("mode = \"proxy\"").error();
     assert!(
-        error.starts_with("main.toml:6:1: endpoints.billing.mode: found \"proxy\", expected \"sync\" or \"async\""),
+        error.starts_with(
+            "main.toml:6:1: endpoints.billing.mode: found \"proxy\", expected \"sync\" or \"async\""
+        ),
         "{error}"
     );
 }
@@ -75,10 +77,18 @@ secrets = ["env:NONE"]
 fn a_wrong_type_says_what_was_found_and_expected() {
     let of = |text: &str| Case::new(text).error();
     assert!(of("server = 3").ends_with("server: found the number 3, expected a table"));
-    assert!(of("[server]\nlisten = 8080").ends_with("server.listen: found the number 8080, expected a text in quotes"));
+    assert!(
+        of("[server]\nlisten = 8080")
+            .ends_with("server.listen: found the number 8080, expected a text in quotes")
+    );
     assert!(of("[database]\nmigrate = \"yes\"").ends_with("found the text \"yes\", expected true or false"));
-    assert!(of("[database]\nmax_connections = 0").ends_with("found 0, expected a whole number from 2 to 1000"));
-    assert!(of("[database]\nmax_connections = 1.5").ends_with("found the number 1.5, expected a whole number from 2 to 1000"));
+    assert!(
+        of("[database]\nmax_connections = 0").ends_with("found 0, expected a whole number from 2 to 1000")
+    );
+    assert!(
+        of("[database]\nmax_connections = 1.5")
+            .ends_with("found the number 1.5, expected a whole number from 2 to 1000")
+    );
     assert!(of("routes = 1").ends_with("routes: found the number 1, expected a list"));
     let lease = of("[inbox]\nlease = 120");
     assert!(lease.ends_with("found the number 120, expected a text in quotes such as \"30s\""), "{lease}");
@@ -88,19 +98,30 @@ fn a_wrong_type_says_what_was_found_and_expected() {
 fn a_missing_key_says_what_it_is_for() {
     let errors = Case::new("\n[endpoints.billing]\nprovider = \"stripe\"\n").errors();
     assert_eq!(errors.len(), 2, "{errors:#?}");
-    assert!(errors[0].starts_with("main.toml:2:12: endpoints.billing.paths: is missing\n  help: The paths"), "{errors:#?}");
-    assert!(errors[1].starts_with("main.toml:2:12: endpoints.billing.secrets: is missing\n  help: "), "{errors:#?}");
+    assert!(
+        errors[0].starts_with("main.toml:2:12: endpoints.billing.paths: is missing\n  help: The paths"),
+        "{errors:#?}"
+    );
+    assert!(
+        errors[1].starts_with("main.toml:2:12: endpoints.billing.secrets: is missing\n  help: "),
+        "{errors:#?}"
+    );
 }
 
 #[test]
 fn an_error_never_repeats_what_may_be_a_secret() {
     let secret = "whsec_this_is_the_secret_itself";
     let mut texts = vec![
-        billing("").variable("HOOKGATE__ENDPOINTS__BILLING__SECRETS", &format!("[\"{secret}\"]")).errors().join("\n"),
+        billing("")
+            .variable("HOOKGATE__ENDPOINTS__BILLING__SECRETS", &format!("[\"{secret}\"]"))
+            .errors()
+            .join("\n"),
         Case::new(&format!("[admin]\nmetrics_token = [\"{secret}\"]")).errors().join("\n"),
         Case::new(&format!("[admin]\nmetrics_token = \"{secret}\"")).errors().join("\n"),
         Case::new(&format!("[database]\nurl = \"mysql://root:{secret}@host/db\"")).errors().join("\n"),
-        Case::new(&format!("[destinations.crm]\ntype=\"http\"\nurl = \"https://root:{secret}@host/db\"")).errors().join("\n"),
+        Case::new(&format!("[destinations.crm]\ntype=\"http\"\nurl = \"https://root:{secret}@host/db\""))
+            .errors()
+            .join("\n"),
         billing("").variable("BILLING", "short_key_12345").errors().join("\n"),
     ];
     assert!(texts[5].contains("too weak"), "{}", texts[5]);

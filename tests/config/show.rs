@@ -16,7 +16,10 @@ fn every_value_shows_the_layer_it_came_from() {
         ("provider = \"stripe\"", "main.toml:3"),
         ("mode = \"async\"", "default"),
     ] {
-        let line = listing.lines().find(|line| line.starts_with(setting)).unwrap_or_else(|| panic!("{setting}: {listing}"));
+        let line = listing
+            .lines()
+            .find(|line| line.starts_with(setting))
+            .unwrap_or_else(|| panic!("{setting}: {listing}"));
         assert!(line.ends_with(&format!(" # {origin}")), "{line}");
     }
 }
