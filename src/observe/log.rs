@@ -3,10 +3,13 @@
 use std::fmt::{self, Write as _};
 use std::io::IsTerminal as _;
 
+use tracing::Subscriber;
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{Log, LogFormat};
 
@@ -35,25 +38,34 @@ pub enum LogError {
 /// # Errors
 /// [`LogError`]
 pub fn init_tracing(log: &Log) -> Result<(), LogError> {
-    let builder = tracing_subscriber::fmt().with_env_filter(filter(log)?).with_writer(std::io::stderr);
+    let filter = filter(log, std::env::var(EnvFilter::DEFAULT_ENV).ok())?;
     let terminal = std::io::stderr().is_terminal();
     let json = match log.format {
         LogFormat::Json => true,
         LogFormat::Pretty => false,
         LogFormat::Auto => !terminal,
     };
-    if json {
-        builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
-    } else {
-        builder.with_ansi(terminal).fmt_fields(debug_fn(write_field).delimited(" ")).try_init()
-    }
-    .map_err(LogError::AlreadySet)
+    subscriber(filter, json, terminal, std::io::stderr)
+        .try_init()
+        .map_err(|error| LogError::AlreadySet(error.into()))
 }
 
-fn filter(log: &Log) -> Result<EnvFilter, LogError> {
-    let (origin, filter) = match std::env::var(EnvFilter::DEFAULT_ENV) {
-        Ok(filter) if !filter.trim().is_empty() => ("RUST_LOG", filter),
-        _ => ("log.level", log.level.clone()),
+fn subscriber<W>(filter: EnvFilter, json: bool, colours: bool, writer: W) -> Box<dyn Subscriber + Send + Sync>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    if json {
+        Box::new(builder.json().flatten_event(true).with_current_span(false).with_span_list(false).finish())
+    } else {
+        Box::new(builder.with_ansi(colours).fmt_fields(debug_fn(write_field).delimited(" ")).finish())
+    }
+}
+
+fn filter(log: &Log, rust_log: Option<String>) -> Result<EnvFilter, LogError> {
+    let (origin, filter) = match rust_log.filter(|filter| !filter.trim().is_empty()) {
+        Some(filter) => ("RUST_LOG", filter),
+        None => ("log.level", log.level.clone()),
     };
     EnvFilter::try_new(&filter).map_err(|source| LogError::Filter { origin, filter, source })
 }
@@ -82,5 +94,81 @@ impl fmt::Write for Escaping<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// What a stranger may send, and what a colour terminal would make of it.
+    const NASTY: &str = "evt_1\n{\"message\":\"event.processed\"}\r\u{1b}[31m\u{9b}2J";
+
+    #[derive(Clone, Default)]
+    struct Caught(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Caught {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The lines that a program writes.
+    fn lines(json: bool, program: impl FnOnce()) -> Vec<String> {
+        let caught = Caught::default();
+        let writer = caught.clone();
+        let subscriber = subscriber(EnvFilter::new("info"), json, false, move || writer.clone());
+        tracing::subscriber::with_default(subscriber, program);
+        let text = String::from_utf8(caught.0.lock().unwrap().clone()).unwrap();
+        text.split_terminator('\n').map(str::to_owned).collect()
+    }
+
+    fn nasty_event() {
+        tracing::info!(event_id = NASTY, path = %NASTY, hint = ?NASTY, "webhook.request");
+    }
+
+    #[test]
+    fn no_value_can_begin_a_line_of_its_own() {
+        for json in [true, false] {
+            let lines = lines(json, nasty_event);
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            assert!(lines[0].contains("webhook.request") && lines[0].contains("evt_1"), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn no_value_can_steer_a_terminal() {
+        let lines = lines(false, nasty_event);
+        assert!(!lines[0].contains(char::is_control), "{lines:?}");
+    }
+
+    #[test]
+    fn fields_stand_beside_the_message() {
+        let lines = lines(true, || tracing::info!(event_id = "evt_1", bytes = 3, "event.accepted"));
+        let line: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+        assert_eq!(
+            (&line["message"], &line["event_id"], &line["bytes"]),
+            (&"event.accepted".into(), &"evt_1".into(), &3.into())
+        );
+        let text = self::lines(false, || tracing::info!(event_id = "evt_1", "event.accepted"));
+        assert!(text[0].ends_with("event.accepted event_id=\"evt_1\""), "{text:?}");
+    }
+
+    #[test]
+    fn a_filter_that_cannot_be_read_says_where_it_stands() {
+        let log = Log { format: LogFormat::Json, level: "hookgate=loud".into() };
+        let error = filter(&log, None).unwrap_err().to_string();
+        assert!(error.starts_with("log.level: \"hookgate=loud\""), "{error}");
+        let error = filter(&log, Some("hookgate=shrill".into())).unwrap_err().to_string();
+        assert!(error.starts_with("RUST_LOG: \"hookgate=shrill\""), "{error}");
+        assert!(filter(&log, Some("debug".into())).is_ok(), "RUST_LOG wins");
     }
 }

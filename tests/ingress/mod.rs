@@ -1,7 +1,10 @@
 //! The public listener over real sockets.
 
 mod drain;
+mod gateway;
+mod isolation;
 mod listener;
+mod requests;
 mod rig;
 mod smuggling;
 mod tls;
