@@ -1,1 +1,110 @@
-//! To be written.
+//! What is PostgreSQL's own: connections that are lost, and COMMIT.
+
+use std::time::Duration;
+
+use hookgate::store::{Insertion, StoreError};
+
+use super::fixture::{DONE, Fixture, LONG, event, sql, stored};
+use crate::support::database::Engine;
+use crate::support::wait;
+
+#[tokio::test]
+async fn a_lost_connection_at_commit_is_unknown() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    let event = event("evt_1");
+    let mut unit = fixture.store.inbox.begin(LONG).await.unwrap();
+    unit.insert(&event).await.unwrap();
+    unit.finish(&event.key, &DONE).await.unwrap();
+    kill_others(&fixture).await;
+    let unknown = unit.commit().await;
+    assert!(matches!(unknown, Err(StoreError::CommitUnknown(_))), "{unknown:?}");
+    // The pool recovers by itself.
+    wait::until("the store works again", async || {
+        let mut unit = fixture.store.inbox.begin(LONG).await.ok()?;
+        let insertion = unit.insert(&event).await.ok()?;
+        unit.rollback().await;
+        matches!(insertion, Insertion::Inserted { .. }).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_constraint_that_is_checked_at_commit_is_no_unknown_outcome() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    fixture.raw.execute("CREATE TABLE parents (id bigint PRIMARY KEY)").await;
+    fixture
+        .raw
+        .execute("CREATE TABLE children (id bigint REFERENCES parents DEFERRABLE INITIALLY DEFERRED)")
+        .await;
+    let event = event("evt_1");
+    let mut unit = fixture.store.inbox.begin(LONG).await.unwrap();
+    unit.insert(&event).await.unwrap();
+    unit.enter(&stored(&event), "route", LONG).await.unwrap();
+    unit.execute(sql("INSERT INTO children VALUES (1)"), &[]).await.unwrap();
+    unit.leave().await.unwrap();
+    unit.finish(&event.key, &DONE).await.unwrap();
+    let refused = unit.commit().await;
+    assert!(matches!(&refused, Err(StoreError::Sql { code: Some(code), .. }) if code == "23503"), "{refused:?}");
+    assert_eq!(fixture.raw.count("SELECT count(*) FROM webhook_inbox").await, 0);
+}
+
+#[tokio::test]
+async fn a_cut_begin_leaves_no_transaction_open() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    for round in 0..100 {
+        let begin = fixture.store.inbox.begin(LONG);
+        #[expect(clippy::disallowed_methods, reason = "what must be survived")]
+        let cut = tokio::time::timeout(Duration::from_micros(20 * round), begin).await;
+        drop(cut);
+        if round % 10 == 0 {
+            fixture.process(&event(&format!("evt_{round}"))).await;
+        }
+    }
+    wait::until("no transaction is open", async || (fixture.raw.busy().await == 0).then_some(())).await;
+    assert_eq!(fixture.raw.count("SELECT count(*) FROM webhook_inbox").await, 10);
+}
+
+#[tokio::test]
+async fn a_unit_cut_in_the_middle_of_a_statement_is_rolled_back() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    let mut unit = fixture.store.inbox.begin(Duration::from_secs(2)).await.unwrap();
+    unit.insert(&event("evt_1")).await.unwrap();
+    let sleep = unit.execute(sql("SELECT pg_sleep(1000)"), &[]);
+    #[expect(clippy::disallowed_methods, reason = "what must be survived")]
+    let cut = tokio::time::timeout(Duration::from_millis(50), sleep).await;
+    assert!(cut.is_err());
+    drop(unit);
+    // The server notices when the statement's own limit is reached.
+    wait::until("no transaction is open", async || (fixture.raw.busy().await == 0).then_some(())).await;
+    assert!(matches!(fixture.accept(&event("evt_1")).await, Insertion::Inserted { .. }));
+}
+
+#[tokio::test]
+async fn settings_of_a_unit_end_with_it() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    fixture.message("evt_1", None).await;
+    for _ in 0..fixture.config.max_connections {
+        let mut unit = fixture.store.inbox.begin(LONG).await.unwrap();
+        let row = unit
+            .fetch_optional(sql("SELECT coalesce(current_setting('hookgate.event_id', true), '')"), &[])
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(format!("{row:?}"), r#"[Text(Some(""))]"#);
+        unit.rollback().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unavailable() {
+    let url = hookgate::config::DatabaseUrl::Postgres("postgres://nobody@127.0.0.1:1/none".into());
+    let config = hookgate::config::Database { url, max_connections: 2, migrate: true };
+    assert!(matches!(hookgate::store::migrate(&config).await, Err(StoreError::Unavailable(_))));
+}
+
+/// Ends all sessions of the database but that of the question itself.
+async fn kill_others(fixture: &Fixture) {
+    let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'hookgate'";
+    assert!(fixture.raw.count(kill).await >= 1);
+}

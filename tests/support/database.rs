@@ -88,6 +88,15 @@ impl Database {
         ended.expect("run the statement");
     }
 
+    /// Whether the database refuses a statement.
+    pub async fn refuses(&self, sql: &str) -> bool {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match &self.pool {
+            Pool::Sqlite(pool) => sqlx::query(sql).execute(pool).await.is_err(),
+            Pool::Postgres(pool) => sqlx::query(sql).execute(pool).await.is_err(),
+        }
+    }
+
     /// One number.
     pub async fn count(&self, sql: &str) -> i64 {
         let sql = AssertSqlSafe(sql.to_owned());

@@ -63,7 +63,7 @@ pub(super) async fn migrate(url: &str, migrator: &Migrator) -> Result<(), StoreE
     let mut connection = options(url)?.connect().await.map_err(error)?;
     let mut tx = connection.begin().await.map_err(error)?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *tx).await.map_err(error)?;
-    migrator.run(&mut *tx).await.map_err(|failed| schema(&failed))?;
+    migrator.run_direct(None, &mut *tx, false).await.map_err(|failed| schema(&failed))?;
     tx.commit().await.map_err(|failed| StoreError::CommitUnknown(failed.to_string()))?;
     connection.close().await.ok(); // what matters is committed
     Ok(())

@@ -73,7 +73,7 @@ pub(super) async fn migrate(path: &Path, migrator: &Migrator) -> Result<(), Stor
     }
     let mut connection = open(path).await?;
     let mut tx = connection.begin_with("BEGIN IMMEDIATE").await.map_err(error)?;
-    migrator.run(&mut *tx).await.map_err(|failed| StoreError::Schema(failed.to_string()))?;
+    migrator.run_direct(None, &mut *tx, false).await.map_err(|failed| StoreError::Schema(failed.to_string()))?;
     tx.commit().await.map_err(|failed| StoreError::CommitUnknown(failed.to_string()))?;
     connection.close().await.ok(); // what matters is committed
     Ok(())
