@@ -42,6 +42,11 @@ impl Key {
         Some(Self(above.to_vec()))
     }
 
+    /// Whether this is `table`, or stands in it.
+    pub(super) fn is_within(&self, table: &Self) -> bool {
+        self.0.starts_with(&table.0)
+    }
+
     fn with(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);

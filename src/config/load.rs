@@ -111,31 +111,28 @@ pub fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     }
 }
 
-/// The raw configuration, unless its shape is too far from right to go on. Unknown keys are reported and left out.
+/// The raw configuration and its values, in the order of the schema. What is wrong with its shape is reported and
+/// left out, so that the rest can be looked at too.
 fn read(sources: &Sources, report: &mut Report) -> Option<(Raw, Value)> {
     let root = json_schema();
     let schema = Schema::new(&root);
-    let figment = layers::merge(sources, schema, report);
-    let merged: Value = match figment.extract() {
-        Ok(merged) => merged,
-        Err(error) => return unexpected(error, report),
-    };
-    check_required(&merged, schema, &Key::default(), report);
-    match figment.extract::<Raw>() {
+    let raw = layers::merge(sources, schema, report).extract().map_err(|error| error.to_string()).and_then(
+        |mut merged: Value| {
+            check_required(&mut merged, schema, &Key::default(), report);
+            serde_json::from_value::<Raw>(merged).map_err(|error| error.to_string())
+        },
+    );
+    match raw {
         // Once more through the structs: their order, and the defaults of each endpoint and destination.
         Ok(raw) => Some(serde_json::to_value(&raw).map(|values| (raw, values)).ok()?),
-        Err(_) if !report.errors.is_empty() => None,
-        Err(error) => unexpected(error, report),
+        // The schema is made from the structs, so that nothing should be left to find; if something is, it is said.
+        Err(error) => {
+            if report.errors.is_empty() {
+                report.error(&Key::default(), error);
+            }
+            None
+        }
     }
-}
-
-/// What serde refuses although the schema let it pass: still an error with a name, if without a line of its own.
-fn unexpected<T>(error: figment::Error, report: &mut Report) -> Option<T> {
-    for error in error {
-        let names: Vec<&str> = error.path.iter().map(String::as_str).collect();
-        report.error(&Key::of(&names), error.kind.to_string());
-    }
-    None
 }
 
 impl Report {

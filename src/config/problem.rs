@@ -1,5 +1,6 @@
 //! What is wrong with a configuration, collected until everything has been looked at.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::key::{Key, Place, Places};
@@ -53,19 +54,31 @@ pub(super) struct Report {
     pub(super) errors: Vec<Problem>,
     /// What an operator should know.
     pub(super) warnings: Vec<Problem>,
+    /// Tables that had to be left out, so that nobody complains that they are not there.
+    pub(super) dropped: BTreeSet<Key>,
 }
 
 impl Report {
     /// An error at the place of `key`.
     pub(super) fn error(&mut self, key: &Key, what: impl Into<String>) {
         let problem = self.problem(key, what.into(), None);
-        self.errors.push(problem);
+        self.push(problem);
     }
 
     /// An error with advice.
     pub(super) fn error_help(&mut self, key: &Key, what: impl Into<String>, help: impl Into<String>) {
         let problem = self.problem(key, what.into(), Some(help.into()));
-        self.errors.push(problem);
+        self.push(problem);
+    }
+
+    /// Whether something is wrong with `key` or below it.
+    pub(super) fn has_error_within(&self, key: &Key) -> bool {
+        self.errors.iter().any(|error| error.key.is_within(key))
+    }
+
+    /// Whether a table below `section` had to be left out.
+    pub(super) fn has_dropped(&self, section: &str, name: &str) -> bool {
+        self.dropped.contains(&Key::of(&[section, name]))
     }
 
     /// A warning with advice.
@@ -77,6 +90,14 @@ impl Report {
     /// An error at a place that is not (or not only) a key's.
     pub(super) fn error_at(&mut self, place: Place, key: Key, what: impl Into<String>, help: Option<String>) {
         self.errors.push(Problem { place, key, what: what.into(), help });
+    }
+
+    /// What is wrong with a table as a whole follows from what is wrong in it: the latter is enough.
+    fn push(&mut self, problem: Problem) {
+        let follows = |error: &Problem| error.key != problem.key && error.key.is_within(&problem.key);
+        if !self.errors.iter().any(follows) {
+            self.errors.push(problem);
+        }
     }
 
     fn problem(&self, key: &Key, what: String, help: Option<String>) -> Problem {

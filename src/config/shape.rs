@@ -11,88 +11,109 @@ use super::key::Key;
 use super::problem::{Report, suggest};
 use super::schema::Schema;
 
-/// Reports all that is wrong with the shape of a layer, and takes unknown keys out of it, so that whoever comes next
-/// can go on with the rest. Required keys are not asked for: a later layer may have them.
-pub(super) fn check_layer(value: &mut Value, schema: Schema<'_>, key: &Key, report: &mut Report) {
+/// Reports all that is wrong with the shape of a layer, and takes what is wrong out of it, so that whoever comes next
+/// can go on with the rest. Required keys are not asked for: a later layer may have them. `false` if the value itself
+/// must go.
+pub(super) fn check_layer(value: &mut Value, schema: Schema<'_>, key: &Key, report: &mut Report) -> bool {
     let Some(schema) = schema.alternatives().find(|schema| schema.has_type(type_of(value))) else {
         report.error(key, format!("found {}, expected {}", found(value, schema), expected(schema)));
-        return;
+        return false;
     };
     match value {
-        Value::Object(table) => check_table(table, schema, key, report),
-        Value::Array(elements) => {
-            check_length(elements.len(), schema, key, report);
-            let Some(items) = schema.items() else { return };
-            for (at, element) in elements.iter_mut().enumerate() {
-                check_layer(element, items, &key.index(at), report);
-            }
+        Value::Object(table) => {
+            check_table(table, schema, key, report);
+            true
         }
-        Value::String(text)
-            if schema.words().next().is_some_and(|_| !schema.words().any(|word| word == text)) =>
-        {
-            let words: Vec<_> = schema.words().map(|word| format!("\"{word}\"")).collect();
-            report.error_help(
-                key,
-                format!("found {text:?}, expected {}", words.join(" or ")),
-                suggest(text, schema.words()),
-            );
-        }
+        Value::Array(elements) => check_elements(elements, schema, key, report),
+        Value::String(text) => check_word(text, schema, key, report),
         Value::Number(number) => {
             let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
             let (low, high) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
-            if number.as_f64().is_some_and(|number| number < low || number > high) {
+            let fits = number.as_f64().is_some_and(|number| (low..=high).contains(&number));
+            if !fits {
                 report.error(key, format!("found {number}, expected {}", expected(schema)));
             }
+            fits
         }
-        _ => {}
+        _ => true,
     }
 }
 
 fn check_table(table: &mut Map<String, Value>, schema: Schema<'_>, key: &Key, report: &mut Report) {
-    let names: Vec<String> = table.keys().cloned().collect();
-    for name in names {
-        let below = key.child(&name);
-        if let (Some(schema), Some(value)) = (schema.property(&name), table.get_mut(&name)) {
-            check_layer(value, schema, &below, report);
-        } else {
-            table.shift_remove(&name);
-            report.error_help(&below, "unknown key", suggest(&name, schema.names()));
+    table.retain(|name, value| {
+        let below = key.child(name);
+        if let Some(schema) = schema.property(name) {
+            return check_layer(value, schema, &below, report);
         }
-    }
+        report.error_help(&below, "unknown key", suggest(name, schema.names()));
+        false
+    });
 }
 
-fn check_length(length: usize, schema: Schema<'_>, key: &Key, report: &mut Report) {
+/// One wrong element takes the list with it: without it the others would have other places.
+fn check_elements(elements: &mut [Value], schema: Schema<'_>, key: &Key, report: &mut Report) -> bool {
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-    if bound("minItems").is_some_and(|least| length < least) {
+    let too_few = bound("minItems").is_some_and(|least| elements.len() < least);
+    if too_few {
         report.error(key, "the list is empty; at least one is needed");
     }
-    if let Some(most) = bound("maxItems").filter(|most| length > *most) {
-        report.error(key, format!("the list has {length} entries; at most {most} are possible"));
+    let too_many = bound("maxItems").filter(|most| elements.len() > *most);
+    if let Some(most) = too_many {
+        report.error(key, format!("the list has {} entries; at most {most} are possible", elements.len()));
     }
+    let mut good = !too_few && too_many.is_none();
+    let Some(items) = schema.items() else { return good };
+    for (at, element) in elements.iter_mut().enumerate() {
+        good &= check_layer(element, items, &key.index(at), report);
+    }
+    good
 }
 
-/// Reports what is required and stands in no layer. `value` is all layers merged.
-pub(super) fn check_required(value: &Value, schema: Schema<'_>, key: &Key, report: &mut Report) {
-    let Some(schema) = schema.alternatives().find(|schema| schema.has_type(type_of(value))) else { return };
+fn check_word(text: &str, schema: Schema<'_>, key: &Key, report: &mut Report) -> bool {
+    let words: Vec<_> = schema.words().map(|word| format!("\"{word}\"")).collect();
+    if words.is_empty() || schema.words().any(|word| word == text) {
+        return true;
+    }
+    let what = format!("found {text:?}, expected {}", words.join(" or "));
+    report.error_help(key, what, suggest(text, schema.words()));
+    false
+}
+
+/// Reports what is required and stands in no layer, and takes tables out of which something is missing. `value` is
+/// all layers merged. `false` if the value itself must go.
+pub(super) fn check_required(value: &mut Value, schema: Schema<'_>, key: &Key, report: &mut Report) -> bool {
+    let Some(schema) = schema.alternatives().find(|schema| schema.has_type(type_of(value))) else {
+        return false;
+    };
     match value {
         Value::Object(table) => {
             for missing in schema.required().filter(|name| !table.contains_key(*name)) {
-                let about = schema.property(missing).and_then(Schema::description).unwrap_or_default();
-                report.error_help(&key.child(missing), "is missing", about);
-            }
-            for (name, value) in table {
-                if let Some(schema) = schema.property(name) {
-                    check_required(value, schema, &key.child(name), report);
+                let below = key.child(missing);
+                if !report.has_error_within(&below) {
+                    let about = schema.property(missing).and_then(Schema::description).unwrap_or_default();
+                    report.error_help(&below, "is missing", about);
                 }
             }
+            table.retain(|name, value| {
+                let Some(schema) = schema.property(name) else { return true };
+                let below = key.child(name);
+                let good = check_required(value, schema, &below, report);
+                if !good {
+                    report.dropped.insert(below);
+                }
+                good
+            });
+            schema.required().all(|name| table.contains_key(name))
         }
         Value::Array(elements) => {
-            let Some(items) = schema.items() else { return };
-            for (at, element) in elements.iter().enumerate() {
-                check_required(element, items, &key.index(at), report);
+            let Some(items) = schema.items() else { return true };
+            let mut good = true;
+            for (at, element) in elements.iter_mut().enumerate() {
+                good &= check_required(element, items, &key.index(at), report);
             }
+            good
         }
-        _ => {}
+        _ => true,
     }
 }
 

@@ -130,3 +130,33 @@ fn an_error_never_repeats_what_may_be_a_secret() {
         assert!(!text.contains(secret), "{text}");
     }
 }
+
+#[test]
+fn one_broken_table_hides_no_error_in_another_and_causes_none() {
+    let errors = Case::new(
+        r#"
+[endpoints.billing]
+provider = "stripe"
+paths = "/stripe"
+secrets = ["env:BILLING"]
+[[routes]]
+endpoint = "billing"
+handlr = "stripe_billing"
+[[routes]]
+endpoints = ["billing", "other"]
+forward = ["crm"]
+[destinations.crm]
+type = "htp"
+url = "https://crm.example.com/"
+[log]
+level = "inof"
+"#,
+    )
+    .errors();
+    let starts: Vec<_> = errors.iter().map(|error| error.split_once(": ").expect("a place").0).collect();
+    assert_eq!(
+        starts,
+        ["main.toml:4:1", "main.toml:8:1", "main.toml:10:25", "main.toml:13:1", "main.toml:16:1"],
+        "{errors:#?}"
+    );
+}

@@ -43,14 +43,14 @@ fn selected<'a>(
     let all = || raw.endpoints.keys().map(String::as_str);
     match (&route.endpoint, &route.endpoints, &route.provider) {
         (Some(name), None, None) if name == "*" => {
-            if raw.endpoints.is_empty() {
+            if raw.endpoints.is_empty() && context.report.dropped.is_empty() {
                 context.report.error(&key.child("endpoint"), "can never match: there are no endpoints");
             }
             Some(all().collect())
         }
         (Some(name), None, None) => {
             let known = all().find(|known| known == name);
-            if known.is_none() {
+            if known.is_none() && !context.report.has_dropped("endpoints", name) {
                 let what = format!("there is no endpoint {name:?}");
                 context.report.error_help(&key.child("endpoint"), what, suggest(name, all()));
             }
@@ -78,7 +78,7 @@ fn of_provider<'a>(key: &Key, id: &str, raw: &'a Raw, context: &mut Context<'_>)
     let same = |raw: &str| catalogue.get(raw).is_some_and(|other| other.id() == provider.id());
     let names: Vec<&str> =
         raw.endpoints.iter().filter(|(_, raw)| same(&raw.provider)).map(|(name, _)| name.as_str()).collect();
-    if names.is_empty() {
+    if names.is_empty() && context.report.dropped.is_empty() {
         context.report.error(key, format!("can never match: no endpoint has the provider {id:?}"));
     }
     Some(names)
@@ -102,6 +102,7 @@ fn known<'a, I: Iterator<Item = &'a str>>(
                 context.report.error(&key.index(at), format!("{name:?} is in the list twice"));
             }
             Some(known) => found.push(known),
+            None if context.report.has_dropped(&format!("{what}s"), name) => {}
             None => {
                 let problem = format!("there is no {what} {name:?}");
                 context.report.error_help(&key.index(at), problem, suggest(name, all()));
