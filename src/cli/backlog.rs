@@ -84,13 +84,14 @@ impl Report {
 
     fn print(&self) -> anyhow::Result<()> {
         let mut inbox =
-            table(["endpoint", "backlog", "oldest", "needs review", "events, 24 h", "duplicates"]);
+            table(["endpoint", "unprocessed", "backlog", "oldest", "needs review", "events, 24 h", "duplicates"]);
         for row in &self.inbox {
             let (events, duplicates) = self.counts.get(&row.name).copied().unwrap_or_default();
             let share =
                 rate(events, duplicates).map_or_else(|| "–".into(), |rate| format!("{:.1} %", rate * 100.0));
             inbox.add_row([
                 row.name.clone(),
+                count(row.backlog + row.dead),
                 count(row.backlog),
                 age(row.oldest),
                 row.needs_review.to_string(),
@@ -134,6 +135,7 @@ fn waiting(kind: &str, row: &Backlog) -> Value {
         "backlog": row.backlog,
         "oldest_seconds": row.oldest.as_secs_f64(),
         "needs_review": row.needs_review,
+        "unprocessed": row.backlog + row.dead,
     })
 }
 

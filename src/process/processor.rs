@@ -24,7 +24,7 @@ pub struct Work {
     pub outcome: &'static str,
     /// The handlers that ran.
     pub runs: Vec<HandlerRun>,
-    /// From the first storing of the event to the commit.
+    /// From receipt to the end of the work (the database's clock).
     pub lag: Duration,
 }
 
@@ -57,8 +57,8 @@ impl Processor {
     pub async fn run(&self, mut tx: Unit, event: &Event, deadline: Instant) -> Result<Work, Failed> {
         let started = Instant::now();
         let mut runs = Vec::new();
-        let finish = match self.work(&mut tx, event, deadline, &mut runs).await {
-            Ok(finish) => finish,
+        let (finish, lag) = match self.work(&mut tx, event, deadline, &mut runs).await {
+            Ok(done) => done,
             Err(broken) => {
                 broken.log(event, &runs);
                 if broken.connection_is_whole {
@@ -72,8 +72,7 @@ impl Processor {
             error!(event_id = event.key.event_id, endpoint = &*event.key.endpoint, code = error.code(), %error, "event.failed");
             return Err(Failed { failure: failure_of(&error), runs });
         }
-        let lag = started.elapsed();
-        report(event, &finish, &runs, lag);
+        report(event, &finish, &runs, started.elapsed());
         Ok(Work { outcome: finish.outcome, runs, lag })
     }
 
@@ -84,7 +83,7 @@ impl Processor {
         event: &Event,
         deadline: Instant,
         runs: &mut Vec<HandlerRun>,
-    ) -> Result<Finish, Broken> {
+    ) -> Result<(Finish, Duration), Broken> {
         let plan = self.plan_of(event);
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
         for Handling { name, handler, .. } in &plan.handlers {
@@ -97,8 +96,8 @@ impl Processor {
         }
         deliver::forward(tx, event, &plan.forward).await?;
         let finish = verdict.finish();
-        tx.finish(&event.key, &finish).await?;
-        Ok(finish)
+        let lag = tx.finish(&event.key, &finish).await?;
+        Ok((finish, lag))
     }
 
     fn plan_of(&self, event: &Event) -> Plan<'_> {

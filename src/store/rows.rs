@@ -115,6 +115,8 @@ pub struct Backlog {
     pub oldest: Duration,
     /// Waiting for a person: exhausted, permanently failed, or flagged.
     pub needs_review: i64,
+    /// Those of them that are unprocessed: exhausted or permanently failed.
+    pub dead: i64,
 }
 
 /// Counts of waiting rows stop here, so that asking stays cheap; a count of this value means "this many or more".

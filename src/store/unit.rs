@@ -91,10 +91,11 @@ impl Unit {
     }
 
     /// The last statement of a unit of work: sets `processed_at` on exactly one row, which must be unprocessed.
+    /// Answers the time since the event was received, by the database's clock.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] if it is not exactly one.
-    pub async fn finish(&mut self, key: &EventKey, finish: &Finish) -> Result<(), StoreError> {
+    pub async fn finish(&mut self, key: &EventKey, finish: &Finish) -> Result<Duration, StoreError> {
         on!(&mut self.0.0, tx => tx.finish(key, finish).await)
     }
 

@@ -21,9 +21,6 @@ use crate::model::{Attempt, AttemptOutcome, Leased, Message, Next};
 use crate::retry;
 use crate::store::{Lane, Outbox, Settled, StoreError};
 
-/// A lease outlasts the longest delivery by this much, so that the settlement still finds it.
-const SETTLE_MARGIN: Duration = Duration::from_secs(10);
-
 /// Delivers messages.
 pub struct OutboxJob {
     outbox: Arc<dyn Outbox>,
@@ -59,7 +56,7 @@ impl OutboxJob {
         free.map(|line| Lane {
             name: Arc::clone(&line.destination.name),
             limit: line.hands.available_permits().try_into().unwrap_or(u32::MAX),
-            lease: line.destination.queue.lease.max(line.destination.timeout + SETTLE_MARGIN),
+            lease: line.destination.queue.lease,
             max_attempts: line.destination.queue.max_attempts,
         })
         .collect()
@@ -67,10 +64,26 @@ impl OutboxJob {
 
     async fn deliver(&self, destination: &Destination, leased: Leased<Message>) {
         failpoint::reach("outbox.before_send");
-        let attempt =
-            self.dispatcher.send(destination, &leased.item, leased.attempts, self.clock.now()).await;
+        let attempt = self.send(destination, &leased).await;
         failpoint::reach("outbox.before_settle");
         self.settle(destination, leased, &attempt).await;
+    }
+
+    /// Sends, and renews the lease for as long as that takes: an outbox row is held by no lock.
+    async fn send(&self, destination: &Destination, leased: &Leased<Message>) -> Attempt {
+        let sending = self.dispatcher.send(destination, &leased.item, leased.attempts, self.clock.now());
+        tokio::pin!(sending);
+        let lease = destination.queue.lease;
+        loop {
+            tokio::select! {
+                attempt = &mut sending => return attempt,
+                () = tokio::time::sleep(lease / 3) => {}
+            }
+            // A lease that is lost or cannot be renewed changes nothing here: the settlement is fenced.
+            if let Err(error) = self.outbox.extend(leased, lease).await {
+                warn!(destination = &*destination.name, code = error.code(), %error, "delivery.lease_not_renewed");
+            }
+        }
     }
 
     async fn settle(&self, destination: &Destination, leased: Leased<Message>, attempt: &Attempt) {

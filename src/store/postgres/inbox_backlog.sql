@@ -13,12 +13,14 @@ WITH RECURSIVE waiting AS (
         ORDER BY provider, endpoint LIMIT 1
     ) n
 ), review AS (
-    SELECT provider, endpoint, count(*) AS needs_review FROM webhook_inbox
+    SELECT provider, endpoint, count(*) AS needs_review, count(*) FILTER (WHERE processed_at IS NULL) AS dead
+    FROM webhook_inbox
     WHERE review_at IS NOT NULL
     GROUP BY provider, endpoint
 )
 SELECT provider, endpoint AS name, coalesce(b.backlog, 0) AS backlog,
-       coalesce(extract(epoch FROM now() - b.oldest), 0)::float8 AS oldest, coalesce(r.needs_review, 0) AS needs_review
+       coalesce(extract(epoch FROM now() - b.oldest), 0)::float8 AS oldest, coalesce(r.needs_review, 0) AS needs_review,
+       coalesce(r.dead, 0) AS dead
 FROM (
     SELECT w.provider, w.endpoint, count(*) AS backlog, min(i.received_at) AS oldest
     FROM waiting w

@@ -83,6 +83,7 @@ fn backlog(row: &PgRow) -> Result<Backlog, sqlx::Error> {
         backlog: row.try_get("backlog")?,
         oldest: Duration::try_from_secs_f64(row.try_get("oldest")?).unwrap_or_default(),
         needs_review: row.try_get("needs_review")?,
+        dead: row.try_get("dead")?,
     })
 }
 

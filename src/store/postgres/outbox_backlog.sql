@@ -17,7 +17,8 @@ WITH RECURSIVE waiting AS (
     GROUP BY destination
 )
 SELECT '' AS provider, destination AS name, coalesce(b.backlog, 0) AS backlog,
-       coalesce(extract(epoch FROM now() - b.oldest), 0)::float8 AS oldest, coalesce(r.needs_review, 0) AS needs_review
+       coalesce(extract(epoch FROM now() - b.oldest), 0)::float8 AS oldest, coalesce(r.needs_review, 0) AS needs_review,
+       coalesce(r.needs_review, 0) AS dead
 FROM (
     SELECT w.destination, count(*) AS backlog, min(o.created_at) AS oldest
     FROM waiting w

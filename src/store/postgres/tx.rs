@@ -235,15 +235,20 @@ impl PgTx {
         Ok(())
     }
 
-    pub(in super::super) async fn finish(&mut self, key: &EventKey, finish: &Finish) -> Result<(), StoreError> {
-        let written = by_key(sqlx::query(FINISH), key)
+    pub(in super::super) async fn finish(
+        &mut self,
+        key: &EventKey,
+        finish: &Finish,
+    ) -> Result<Duration, StoreError> {
+        let row = by_key(sqlx::query(FINISH), key)
             .bind(finish.outcome)
             .bind(finish.review_reason.as_deref())
-            .execute(&mut *self.connection)
+            .fetch_optional(&mut *self.connection)
             .await
             .map_err(error)?
-            .rows_affected();
-        if written == 1 { Ok(()) } else { Err(StoreError::Fenced) }
+            .ok_or(StoreError::Fenced)?;
+        let lag: f64 = row.try_get("lag").map_err(error)?;
+        Ok(Duration::try_from_secs_f64(lag).unwrap_or_default())
     }
 
     pub(in super::super) async fn commit(mut self) -> Result<(), StoreError> {

@@ -26,7 +26,7 @@ WITH RECURSIVE waiting (destination) AS (
 )
 SELECT '' AS provider, destination AS name, sum(backlog) AS backlog,
        coalesce(max(0.0, (julianday('now') - julianday(max(oldest))) * 86400.0), 0.0) AS oldest,
-       sum(needs_review) AS needs_review
+       sum(needs_review) AS needs_review, sum(needs_review) AS dead
 FROM counted
 GROUP BY destination
 ORDER BY destination
