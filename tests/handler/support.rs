@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::wait;
 use hookgate::clock::Timestamp;
 use hookgate::config::{Database, DatabaseUrl};
 use hookgate::handler::sql::Dialect;
@@ -35,7 +36,11 @@ pub struct Db {
 
 /// One of each engine.
 pub async fn databases() -> Vec<Db> {
-    vec![sqlite().await]
+    vec![sqlite().await, postgres().await]
+}
+
+async fn postgres() -> Db {
+    open(DatabaseUrl::Postgres(crate::support::postgres::database().await), ()).await
 }
 
 async fn sqlite() -> Db {
@@ -57,13 +62,15 @@ impl Db {
         self.store.inbox.begin(Duration::from_mins(1)).await.expect("a transaction")
     }
 
-    /// Waits until another transaction waits for one that is open. (On SQLite they stand in line before they begin.)
+    /// Waits until another transaction waits for this one. (On SQLite they stand in line before they begin.)
     pub async fn until_one_waits(&self, tx: &mut Tx) {
+        // The view of activity would not change within a transaction; locks are seen as they are.
         const WAITING: Sql = Sql::same(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))",
         );
-        while self.dialect == Dialect::Postgres && number(tx, WAITING, &[]).await == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+        if self.dialect == Dialect::Postgres {
+            let waits = async || (number(tx, WAITING, &[]).await > 0).then_some(());
+            wait::until("another transaction to wait for this one", waits).await;
         }
     }
 }
