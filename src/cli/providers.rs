@@ -1,6 +1,16 @@
 //! `hookgate providers`: the catalogue.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{ContentArrangement, Table};
+use serde_json::Value;
+
+use super::out;
+use super::request_args::catalogue;
+use crate::provider::Catalogue;
 
 /// List the providers that hookgate knows, or show one of them
 #[derive(Debug, clap::Args)]
@@ -36,4 +46,84 @@ pub struct ShowArgs {
     /// A folder of own definitions, over the embedded ones; may be repeated
     #[arg(long, value_name = "DIR")]
     pub providers_dir: Vec<PathBuf>,
+}
+
+/// Prints the list, or one of them.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        None => list(&catalogue(&args.providers_dir)?, args.json)?,
+        Some(Command::Show(args)) => show(&catalogue(&args.providers_dir)?, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(catalogue: &Catalogue, json: bool) -> anyhow::Result<()> {
+    let all: Vec<Value> = catalogue.iter().map(|provider| provider.summary()).collect();
+    if json {
+        out(format_args!("{}", serde_json::to_string_pretty(&all)?))?;
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["provider", "name", "category", "signs with", "confidence"]);
+    for provider in &all {
+        let text = |key: &str| line(&provider[key]);
+        table.add_row([text("id"), text("name"), text("category"), text("algorithms"), text("confidence")]);
+    }
+    out(format_args!("{table}"))?;
+    Ok(())
+}
+
+fn show(catalogue: &Catalogue, args: &ShowArgs) -> anyhow::Result<()> {
+    let provider = catalogue
+        .get(&args.id)
+        .with_context(|| format!("there is no provider `{}`; `hookgate providers` lists them", args.id))?;
+    let object = provider.description();
+    if args.json {
+        out(format_args!("{}", serde_json::to_string_pretty(&object)?))?;
+    } else {
+        print(&object, 0)?;
+    }
+    Ok(())
+}
+
+/// Facts as indented lines; what is empty is left out.
+fn print(value: &Value, depth: usize) -> anyhow::Result<()> {
+    let Value::Object(object) = value else { return Ok(()) };
+    let indent = "  ".repeat(depth);
+    for (key, value) in object {
+        let key = key.replace('_', " ");
+        match value {
+            Value::Object(inner) if inner.values().any(|value| !line(value).is_empty() || value.is_object()) => {
+                out(format_args!("{indent}{key}:"))?;
+                print(value, depth + 1)?;
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                for item in items {
+                    out(format_args!("{indent}{key}:"))?;
+                    print(item, depth + 1)?;
+                }
+            }
+            Value::Array(items) if items.len() > 1 => {
+                out(format_args!("{indent}{key}:"))?;
+                for item in items {
+                    out(format_args!("{indent}  - {}", line(item)))?;
+                }
+            }
+            _ if line(value).is_empty() => {}
+            _ => out(format_args!("{indent}{key}: {}", line(value)))?,
+        }
+    }
+    Ok(())
+}
+
+/// A value on one line.
+fn line(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Object(_) => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(line).collect::<Vec<_>>().join(", "),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+    }
 }

@@ -1,6 +1,18 @@
 //! `hookgate verify`: one captured request, offline.
 
-use super::RequestArgs;
+use std::process::ExitCode;
+
+use chrono::SecondsFormat;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::request_args::{At, Captured};
+use super::{RequestArgs, out, warn};
+use crate::clock::{Clock as _, SystemClock};
+use crate::mapping;
+use crate::model::{NewEvent, Outcome, Rejection, Reply};
+use crate::provider::Provider;
+use crate::verify::{self, Decision, Keyring, Verified};
 
 /// Check one captured request offline and map it to events
 ///
@@ -10,4 +22,92 @@ pub struct Args {
     /// The request and the keys.
     #[command(flatten)]
     pub request: RequestArgs,
+}
+
+/// Judges the request and prints what came of it.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let judged = args.request.read().and_then(|captured| judge(&captured));
+    match judged {
+        Ok((object, code)) => {
+            out(format_args!("{object}"))?;
+            Ok(ExitCode::from(code))
+        }
+        Err(error) => {
+            warn(format_args!("error: {error:#}"));
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
+    let Captured { provider, request, .. } = captured;
+    let secrets = captured.secrets.iter().map(|secret| (secret.clone(), None));
+    let keyring = Keyring::new(provider, secrets)?;
+    let now = match captured.at {
+        At::Moment(moment) => moment,
+        At::Request => {
+            verify::claimed_time(request, provider, &keyring).unwrap_or_else(|| SystemClock.now())
+        }
+    };
+    Ok(match verify::verify(request, provider, &keyring, now) {
+        Decision::Verified(verified) => (mapped(&verified, provider), 0),
+        Decision::Handshake { reply, verified } => {
+            (json!({ "verified": verified, "handshake": true, "reply": answer(&reply) }), 0)
+        }
+        Decision::Rejected(rejection) => (refused(&rejection, provider), 1),
+    })
+}
+
+/// A genuine request is verified even where no event can be made of it: then it says why.
+fn mapped(verified: &Verified, provider: &Provider) -> Value {
+    let mut object = json!({
+        "verified": true,
+        "variant": &**verified.variant(),
+        "secret": verified.secret_position(),
+        "events": [],
+    });
+    match mapping::map(verified, provider, &"verify".into(), &[], Uuid::nil()) {
+        Ok(events) => {
+            object["events"] = events.iter().map(event).collect();
+            object["reply"] = provider.reply(Outcome::Accepted).map_or_else(|| own(200), |reply| answer(&reply));
+        }
+        Err(rejection) => {
+            object["reason"] = rejection.reason.as_str().into();
+            object["detail"] = (*rejection.detail).into();
+            object["reply"] = own(provider.rejection_status(rejection.reason));
+        }
+    }
+    object
+}
+
+fn event(event: &NewEvent) -> Value {
+    json!({
+        "id": event.key.event_id,
+        "type": event.event_type,
+        "occurred_at": event.occurred_at.map(|moment| moment.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+        "account": event.account,
+        "ordering_key": event.ordering_key,
+    })
+}
+
+fn refused(rejection: &Rejection, provider: &Provider) -> Value {
+    json!({
+        "verified": false,
+        "reason": rejection.reason.as_str(),
+        "detail": rejection.detail,
+        "hints": [],
+        "reply": own(provider.rejection_status(rejection.reason)),
+    })
+}
+
+/// A reply that the definition spells out.
+fn answer(reply: &Reply) -> Value {
+    let headers: serde_json::Map<String, Value> =
+        reply.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+    json!({ "status": reply.status, "headers": headers, "body": String::from_utf8_lossy(&reply.body) })
+}
+
+/// A reply whose body is the gateway's own JSON.
+fn own(status: u16) -> Value {
+    json!({ "status": status, "headers": {}, "body": null })
 }

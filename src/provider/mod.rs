@@ -9,6 +9,7 @@ mod algorithm;
 mod catalogue;
 mod compile;
 mod definition;
+mod describe;
 mod error;
 mod json;
 mod plan;

@@ -106,3 +106,14 @@ fn mismatch(variant: &Variant, groups: &[place::Group], keys: usize, request: &R
     );
     Rejection::new(Reason::SignatureMismatch, detail)
 }
+
+/// The signed time that a request claims to have been made at, believed by nobody: for `hookgate verify --at request`.
+pub fn claimed_time(request: &Request, provider: &Provider, keyring: &Keyring) -> Option<Timestamp> {
+    let mut scope = Scope::new(request);
+    let variant = place::choose(&keyring.usable(provider), &scope)?;
+    let groups = place::find(&variant.signature, &scope).ok()?;
+    groups.iter().find_map(|group| {
+        scope.parts = &group.parts;
+        proof::signed_at(variant, &scope).ok().flatten()
+    })
+}

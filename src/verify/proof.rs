@@ -49,7 +49,8 @@ pub(super) fn fits<'a>(
     Ok(fits)
 }
 
-fn signed_at(variant: &Variant, scope: &Scope<'_>) -> Result<Option<Timestamp>, Rejection> {
+/// When the parts in `scope` say that they were signed.
+pub(super) fn signed_at(variant: &Variant, scope: &Scope<'_>) -> Result<Option<Timestamp>, Rejection> {
     let Some(freshness) = &variant.timestamp else { return Ok(None) };
     let text = freshness.value.text(scope).map_err(unsigned)?;
     let read = moment::read(&text, freshness.unit);

@@ -1,0 +1,132 @@
+//! A definition as facts for people and scripts: `hookgate providers`.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::Provider;
+use super::raw::{Answer, Handshake, Verify};
+use super::text::{Text, Texts};
+
+impl Provider {
+    /// What the list shows of it.
+    pub fn summary(&self) -> Value {
+        let raw = self.raw();
+        json!({
+            "id": &**self.id(),
+            "name": self.name(),
+            "aliases": self.aliases(),
+            "category": raw.category,
+            "confidence": self.confidence().as_str(),
+            "algorithms": algorithms(&raw.verify),
+            "docs": list(&raw.docs),
+        })
+    }
+
+    /// Everything: what it signs, what to enter in its dashboard, what it expects back.
+    pub fn description(&self) -> Value {
+        let raw = self.raw();
+        let mut object = self.summary();
+        let more = json!({
+            "notes": list(&raw.notes),
+            "dashboard": { "place": raw.dashboard.place, "secret": raw.dashboard.secret, "steps": raw.dashboard.steps },
+            "settings": self.settings().iter().map(|setting| json!({
+                "name": setting.name,
+                "description": setting.description,
+                "required": setting.default.is_none(),
+                "default": setting.default,
+            })).collect::<Vec<_>>(),
+            "methods": self.methods(),
+            "max_body": self.max_body(),
+            "variants": raw.verify.iter().map(variant).collect::<Vec<_>>(),
+            "event": self.event(),
+            "handshakes": raw.handshake.iter().map(handshake).collect::<Vec<_>>(),
+            "reply": {
+                "success": raw.reply.success.as_ref().map_or_else(|| json!({ "status": 200 }), answer),
+                "rejected": self.rejection_status(crate::model::Reason::SignatureMismatch),
+                "unusable": self.rejection_status(crate::model::Reason::NoEventId),
+                "deadline_seconds": self.deadline().map(|deadline| deadline.as_secs()),
+            },
+            "retry": {
+                "window_seconds": self.retry_window().map(|window| window.as_secs()),
+                "schedule": raw.retry.schedule,
+                "reconcile": raw.retry.reconcile,
+            },
+            "credentials": { "headers": self.credential_headers(), "queries": self.credential_queries() },
+            "samples": self.samples().iter().map(|sample| &*sample.event_type).collect::<Vec<_>>(),
+            "file": self.file(),
+        });
+        if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+            object.extend(more);
+        }
+        object
+    }
+
+    fn event(&self) -> Value {
+        let raw = &self.raw().event;
+        let recipe = self.recipe();
+        json!({
+            "format": raw.format.as_str(),
+            "id": list(&raw.id),
+            "type": list(&raw.event_type),
+            "id_signed": recipe.id_signed,
+            "type_signed": recipe.type_signed,
+            "occurred_at": raw.occurred_at.as_ref().map(|moment| moment.value.as_str()),
+            "account": list(&raw.account),
+            "ordering_key": list(&raw.ordering_key),
+            "volatile": list(&raw.volatile),
+            "business_keys": raw.business_keys,
+            "batch": self.raw().batch.as_ref().map(|batch| batch.items.as_str()),
+        })
+    }
+}
+
+/// Each once, the preferred one first.
+fn algorithms(variants: &[Verify]) -> Vec<&str> {
+    let mut seen = BTreeSet::new();
+    variants.iter().map(|variant| variant.algorithm.as_str()).filter(|name| seen.insert(*name)).collect()
+}
+
+fn variant(raw: &Verify) -> Value {
+    json!({
+        "name": raw.name.as_str(),
+        "opt_in": raw.opt_in,
+        "algorithm": raw.algorithm.as_str(),
+        "signed": raw.text.as_ref().map(Text::as_str),
+        "key": list(&raw.key),
+        "signature": list(&raw.signature.from),
+        "encoding": raw.signature.encoding.as_str(),
+        "timestamp": raw.timestamp.as_ref().map(|timestamp| json!({
+            "value": timestamp.value.as_str(),
+            "unit": timestamp.unit.as_str(),
+            "past": timestamp.past.as_str(),
+            "future": timestamp.future.as_str(),
+        })),
+    })
+}
+
+fn handshake(raw: &Handshake) -> Value {
+    json!({
+        "name": raw.name,
+        "signed": raw.signed,
+        "when": list(&raw.when),
+        "require": list(&raw.require),
+        "reply": answer(&raw.reply),
+    })
+}
+
+fn answer(raw: &Answer) -> Value {
+    let fields = |fields: &std::collections::BTreeMap<String, Text>| -> Map<String, Value> {
+        fields.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect()
+    };
+    json!({
+        "status": raw.status,
+        "headers": fields(&raw.headers),
+        "text": raw.text.as_ref().map(Text::as_str),
+        "json": raw.json.as_ref().map(fields),
+    })
+}
+
+fn list(texts: &Texts) -> Vec<&str> {
+    texts.iter().map(Text::as_str).collect()
+}
