@@ -94,7 +94,9 @@ fn print(value: &Value, depth: usize) -> anyhow::Result<()> {
     for (key, value) in object {
         let key = key.replace('_', " ");
         match value {
-            Value::Object(inner) if inner.values().any(|value| !line(value).is_empty() || value.is_object()) => {
+            Value::Object(inner)
+                if inner.values().any(|value| !line(value).is_empty() || value.is_object()) =>
+            {
                 out(format_args!("{indent}{key}:"))?;
                 print(value, depth + 1)?;
             }

@@ -92,7 +92,8 @@ impl RequestArgs {
 
     fn settings(&self) -> anyhow::Result<BTreeMap<String, String>> {
         let pair = |text: &String| {
-            let (name, value) = text.split_once('=').with_context(|| format!("--set {text}: expected NAME=VALUE"))?;
+            let (name, value) =
+                text.split_once('=').with_context(|| format!("--set {text}: expected NAME=VALUE"))?;
             Ok((name.to_owned(), value.to_owned()))
         };
         self.settings.iter().map(pair).collect()
@@ -118,13 +119,16 @@ impl RequestArgs {
             return Ok(At::Request);
         }
         let seconds = text.parse().ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
-        let moment = seconds.or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|moment| moment.to_utc()));
-        moment.map(At::Moment).with_context(|| format!("--at {text}: expected Unix seconds, RFC 3339 or `request`"))
+        let moment =
+            seconds.or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|moment| moment.to_utc()));
+        moment
+            .map(At::Moment)
+            .with_context(|| format!("--at {text}: expected Unix seconds, RFC 3339 or `request`"))
     }
 }
 
 /// The catalogue with `dirs` over it; all faults of the definitions in one error.
-pub fn catalogue(dirs: &[PathBuf]) -> anyhow::Result<Catalogue> {
+pub(super) fn catalogue(dirs: &[PathBuf]) -> anyhow::Result<Catalogue> {
     Catalogue::load(dirs).map_err(|errors| {
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
         anyhow::anyhow!("provider definitions:\n{}", lines.join("\n"))

@@ -45,9 +45,7 @@ fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
     let keyring = Keyring::new(provider, secrets)?;
     let now = match captured.at {
         At::Moment(moment) => moment,
-        At::Request => {
-            verify::claimed_time(request, provider, &keyring).unwrap_or_else(|| SystemClock.now())
-        }
+        At::Request => verify::claimed_time(request, provider, &keyring).unwrap_or_else(|| SystemClock.now()),
     };
     Ok(match verify::verify(request, provider, &keyring, now) {
         Decision::Verified(verified) => (mapped(&verified, provider), 0),
@@ -69,7 +67,8 @@ fn mapped(verified: &Verified, provider: &Provider) -> Value {
     match mapping::map(verified, provider, &"verify".into(), &[], Uuid::nil()) {
         Ok(events) => {
             object["events"] = events.iter().map(event).collect();
-            object["reply"] = provider.reply(Outcome::Accepted).map_or_else(|| own(200), |reply| answer(&reply));
+            object["reply"] =
+                provider.reply(Outcome::Accepted).map_or_else(|| own(200), |reply| answer(&reply));
         }
         Err(rejection) => {
             object["reason"] = rejection.reason.as_str().into();

@@ -81,11 +81,17 @@ fn optional(name: &'static str, first: &FirstOf, scope: &Scope<'_>) -> Result<Op
 fn bounded(name: &'static str, value: String, max: usize) -> Result<String, Rejection> {
     let reason = if name == "id" { Reason::NoEventId } else { Reason::MalformedBody };
     if value.len() > max {
-        let detail = format!("genuine, but the event's {name} is {} bytes long; at most {max} can be kept", value.len());
+        let detail = format!(
+            "genuine, but the event's {name} is {} bytes long; at most {max} can be kept",
+            value.len()
+        );
         return Err(Rejection::new(reason, detail));
     }
     if value.chars().any(char::is_control) {
-        return Err(Rejection::new(reason, format!("genuine, but the event's {name} holds a control character")));
+        return Err(Rejection::new(
+            reason,
+            format!("genuine, but the event's {name} holds a control character"),
+        ));
     }
     Ok(value)
 }

@@ -48,14 +48,26 @@ pub fn map(
             Some(item) => slice(&request.body, item.as_bytes()),
             None => request.body.clone(),
         };
-        Ok(event(fields, provider, endpoint, body, index, Arc::clone(&headers), content_type.clone(), request_id))
+        Ok(event(
+            fields,
+            provider,
+            endpoint,
+            body,
+            index,
+            Arc::clone(&headers),
+            content_type.clone(),
+            request_id,
+        ))
     };
     let Some(path) = &recipe.items else { return Ok(vec![build(0, None)?]) };
     let items = json_items(&root, path).map_err(|why| malformed(&format!("the body {why}")))?;
     items.into_iter().enumerate().map(|(index, item)| build(index, Some(item))).collect()
 }
 
-#[expect(clippy::too_many_arguments, reason = "one private constructor; each argument is a field of the event")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one private constructor; each argument is a field of the event"
+)]
 fn event(
     fields: Fields,
     provider: &Provider,
@@ -67,7 +79,11 @@ fn event(
     request_id: Uuid,
 ) -> NewEvent {
     NewEvent {
-        key: EventKey { provider: Arc::clone(provider.id()), endpoint: Arc::clone(endpoint), event_id: fields.id },
+        key: EventKey {
+            provider: Arc::clone(provider.id()),
+            endpoint: Arc::clone(endpoint),
+            event_id: fields.id,
+        },
         event_type: fields.event_type,
         occurred_at: fields.occurred_at,
         account: fields.account,

@@ -84,8 +84,18 @@ pub(crate) enum Algorithm {
 impl Algorithm {
     /// All names, for messages and the documentation's test.
     pub(crate) const NAMES: [&'static str; 12] = [
-        "hmac-md5", "hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512", "md5", "sha1", "sha256", "sha384",
-        "sha512", "token", "ed25519",
+        "hmac-md5",
+        "hmac-sha1",
+        "hmac-sha256",
+        "hmac-sha384",
+        "hmac-sha512",
+        "md5",
+        "sha1",
+        "sha256",
+        "sha384",
+        "sha512",
+        "token",
+        "ed25519",
     ];
 
     /// By its name in definitions.

@@ -26,7 +26,8 @@ impl Catalogue {
     pub fn load(dirs: &[PathBuf]) -> Result<Self, Vec<DefinitionError>> {
         let mut catalogue = Self::default();
         let mut errors = Vec::new();
-        let embedded = EMBEDDED.iter().map(|(name, text)| (format!("embedded:{name}"), Ok((*text).to_owned())));
+        let embedded =
+            EMBEDDED.iter().map(|(name, text)| (format!("embedded:{name}"), Ok((*text).to_owned())));
         let own = dirs.iter().flat_map(|dir| files(dir));
         for (file, text) in embedded.chain(own) {
             match text.and_then(|text| compile::load(&file, &text)) {
@@ -53,7 +54,8 @@ impl Catalogue {
         // An id stands above an alias: an operator may define what we have as an alias only.
         self.aliases.remove(&**provider.id());
         for alias in provider.aliases() {
-            let taken = self.aliases.get(alias).or_else(|| self.providers.get_key_value(&**alias).map(|(id, _)| id));
+            let taken =
+                self.aliases.get(alias).or_else(|| self.providers.get_key_value(&**alias).map(|(id, _)| id));
             if let Some(other) = taken {
                 let message = format!("`{alias}` is already a name of `{other}`");
                 let file = provider.file().to_owned();

@@ -101,7 +101,7 @@ impl Provider {
         });
         Self {
             id: Arc::from(source.raw.id.as_str()),
-            success: parts.success.as_ref().and_then(|answer| answer.fixed()),
+            success: parts.success.as_ref().and_then(Answer::fixed),
             credential_headers: header_names(credentials()),
             credential_queries: query_names(credentials()),
             signature_headers: header_names(signed),
@@ -171,12 +171,15 @@ impl Provider {
         }
         let mut configured = compile::compile(Arc::clone(&self.source), settings).map_err(|errors| {
             let problem = errors.iter().map(|error| format!("`{}`: {}", error.key, error.message));
-            SettingsError::Invalid { name: self.culprit(settings), problem: problem.collect::<Vec<_>>().join("; ") }
+            SettingsError::Invalid {
+                name: self.culprit(settings),
+                problem: problem.collect::<Vec<_>>().join("; "),
+            }
         })?;
         configured.usable()?;
         if let Some(name) = only {
             let Some(variant) = configured.variants().find(|variant| &***variant == name).cloned() else {
-                let allowed = configured.variants().map(|variant| variant.to_string()).collect();
+                let allowed = configured.variants().map(ToString::to_string).collect();
                 return Err(SettingsError::Variant { name: name.to_owned(), allowed });
             };
             configured.only = Some(variant);
@@ -198,7 +201,8 @@ impl Provider {
     /// Refuses a definition whose required settings are not set: an example must never count as a value.
     pub(crate) fn usable(&self) -> Result<(), SettingsError> {
         let Some(name) = self.missing.first() else { return Ok(()) };
-        let description = self.source.raw.settings.get(name).map(|it| it.description.clone()).unwrap_or_default();
+        let description =
+            self.source.raw.settings.get(name).map(|it| it.description.clone()).unwrap_or_default();
         Err(SettingsError::Missing { name: name.clone(), description })
     }
 
@@ -280,10 +284,6 @@ impl Provider {
         })
     }
 
-    pub(crate) fn all_variants(&self) -> &[Variant] {
-        &self.parts.variants
-    }
-
     pub(crate) fn handshakes(&self) -> &[Handshake] {
         &self.parts.handshakes
     }
@@ -311,7 +311,9 @@ impl Answer {
     pub(crate) fn render(&self, scope: &Scope<'_>) -> Result<Reply, Trouble> {
         let (content_type, body) = match &self.body {
             AnswerBody::Empty => (None, Bytes::new()),
-            AnswerBody::Text(text) => (Some("text/plain; charset=utf-8"), text.render(scope)?.into_owned().into()),
+            AnswerBody::Text(text) => {
+                (Some("text/plain; charset=utf-8"), text.render(scope)?.into_owned().into())
+            }
             AnswerBody::Json(fields) => (Some("application/json"), json(fields, scope)?.into()),
         };
         let mut headers = Vec::new();
@@ -351,7 +353,10 @@ fn header_value(text: String) -> Result<String, Trouble> {
     if text.chars().all(|char| char.is_ascii_graphic() || char == ' ') {
         return Ok(text);
     }
-    Err(Trouble::Unreadable("a value for a reply header".into(), "holds characters that a header cannot".into()))
+    Err(Trouble::Unreadable(
+        "a value for a reply header".into(),
+        "holds characters that a header cannot".into(),
+    ))
 }
 
 fn header_names<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> {

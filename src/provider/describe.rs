@@ -68,7 +68,7 @@ impl Provider {
         json!({
             "format": raw.format.as_str(),
             "id": list(&raw.id),
-            "type": list(&raw.event_type),
+            "type": list(&raw.kind),
             "id_signed": recipe.id_signed,
             "type_signed": recipe.type_signed,
             "occurred_at": raw.occurred_at.as_ref().map(|moment| moment.value.as_str()),

@@ -31,9 +31,14 @@ pub(crate) struct Picked<'a> {
 }
 
 impl<'a> Picked<'a> {
-    /// The JSON text at `pointer`: the outer `None` if it was not among the picker's, the inner if it is absent.
-    pub(crate) fn raw(&self, pointer: &str) -> Option<Option<&'a str>> {
-        self.pointers.iter().position(|known| known == pointer).map(|at| self.found[at])
+    /// The position of a pointer among the picker's.
+    pub(crate) fn position(&self, pointer: &str) -> Option<usize> {
+        self.pointers.iter().position(|known| known == pointer)
+    }
+
+    /// The JSON text that the pointer at this position shows.
+    pub(crate) fn raw(&self, position: usize) -> Option<&'a str> {
+        self.found.get(position).copied().flatten()
     }
 }
 

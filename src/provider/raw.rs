@@ -12,7 +12,7 @@ use super::text::{Text, Texts};
 /// One `providers/*.toml`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Definition {
+pub(crate) struct Definition {
     pub(crate) id: Text,
     pub(crate) name: String,
     #[serde(default)]
@@ -137,7 +137,7 @@ pub(crate) struct Event {
     pub(crate) document: Texts,
     pub(crate) id: Texts,
     #[serde(default, rename = "type")]
-    pub(crate) event_type: Texts,
+    pub(crate) kind: Texts,
     pub(crate) occurred_at: Option<Moment>,
     #[serde(default)]
     pub(crate) account: Texts,

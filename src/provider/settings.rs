@@ -88,9 +88,7 @@ impl Values {
 
     /// Replaces `${name}` in a template: a setting's text is literal, unless the setting is a template itself.
     pub(crate) fn template(&self, text: &str) -> Result<String, String> {
-        self.replace(text, |value, template| {
-            if template { value.to_owned() } else { escape(value) }
-        })
+        self.replace(text, |value, template| if template { value.to_owned() } else { escape(value) })
     }
 
     fn replace(&self, text: &str, write: impl Fn(&str, bool) -> String) -> Result<String, String> {

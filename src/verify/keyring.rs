@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::clock::Timestamp;
 use crate::model::{Headers, Request, Secret};
-use crate::provider::{Provider, Scope, SettingsError, Variant};
+use crate::provider::{Provider, Scope, SettingsError, Trouble, Variant};
 
 /// A key with fewer bytes can be found by trying.
 const MIN_KEY_BYTES: usize = 16;
@@ -108,7 +108,8 @@ pub(super) fn decode(variant: &Variant, secret: &Secret) -> Result<Vec<Secret>, 
         match template.render(&scope) {
             Ok(bytes) if bytes.is_empty() => problem = "nothing is left of it without its prefix".into(),
             Ok(bytes) => keys.push(Secret::new(bytes.into_owned())),
-            Err(trouble) => problem = trouble.to_string().replace("the secret is missing", "it has not the form that this provider uses"),
+            Err(Trouble::Absent(_)) => problem = "it has not the form that this provider uses".into(),
+            Err(trouble) => problem = trouble.to_string(),
         }
     }
     if keys.is_empty() { Err(problem) } else { Ok(keys) }

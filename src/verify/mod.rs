@@ -61,7 +61,8 @@ fn prove(
         return Err(Rejection::new(Reason::SignatureMismatch, detail));
     }
     let fits = proof::fits(variant, &groups, &keys, &mut scope)?;
-    let fit = freshest(variant, &fits, now).unwrap_or_else(|| Err(mismatch(variant, &groups, keys.len(), request)))?;
+    let fit = freshest(variant, &fits, now)
+        .unwrap_or_else(|| Err(mismatch(variant, &groups, keys.len(), request)))?;
     scope.parts = &groups[fit.group].parts;
     for condition in &variant.require {
         if !condition.holds(&scope) {

@@ -47,14 +47,19 @@ pub(super) fn judge(signed: Timestamp, freshness: &Freshness, now: Timestamp) ->
     let limit = |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     let (past, future) = (limit(freshness.past), limit(freshness.future));
     if age > past {
-        let unit = if freshness.unit == Unit::Milliseconds { "; it looks like seconds, not milliseconds" } else { "" };
+        let unit = if freshness.unit == Unit::Milliseconds {
+            "; it looks like seconds, not milliseconds"
+        } else {
+            ""
+        };
         let unit = if age > 1_000_000_000 { unit } else { "" };
         let detail = format!("genuine, but signed {age} s ago; at most {past} s are allowed{unit}");
         return Err(Rejection::new(Reason::StaleTimestamp, detail));
     }
     if -age > future {
         let unit = if -age > 1_000_000_000_000 { "; it looks like milliseconds, not seconds" } else { "" };
-        let detail = format!("genuine, but signed {} s in the future; at most {future} s are allowed{unit}", -age);
+        let detail =
+            format!("genuine, but signed {} s in the future; at most {future} s are allowed{unit}", -age);
         return Err(Rejection::new(Reason::FutureTimestamp, detail));
     }
     Ok(())

@@ -90,7 +90,10 @@ impl Gathered {
             return Err(malformed(format!("{place} is empty")));
         }
         if value.len() > MAX_LENGTH {
-            return Err(malformed(format!("{place} is {} bytes long; at most {MAX_LENGTH} are read", value.len())));
+            return Err(malformed(format!(
+                "{place} is {} bytes long; at most {MAX_LENGTH} are read",
+                value.len()
+            )));
         }
         let Some(split) = &signature.split else { return self.entry(signature, value, place, false) };
         for (count, entry) in value.split(split.as_str()).enumerate() {
@@ -115,7 +118,8 @@ impl Gathered {
         match &signature.grammar {
             Grammar::Pattern(pattern) => {
                 let Some(captures) = pattern.read(entry) else {
-                    let form = pattern.write(|name| if name == "signature" { "…".into() } else { format!("<{name}>") });
+                    let form = pattern
+                        .write(|name| if name == "signature" { "…".into() } else { format!("<{name}>") });
                     return if in_list {
                         Ok(())
                     } else {

@@ -55,7 +55,8 @@ pub(super) fn signed_at(variant: &Variant, scope: &Scope<'_>) -> Result<Option<T
     let text = freshness.value.text(scope).map_err(unsigned)?;
     let read = moment::read(&text, freshness.unit);
     read.map(Some).map_err(|why| {
-        let place = freshness.value.values().first().map_or_else(String::new, |value| value.source.to_string());
+        let place =
+            freshness.value.values().first().map_or_else(String::new, |value| value.source.to_string());
         Rejection::new(Reason::MalformedSignature, format!("{place} {why}"))
     })
 }
@@ -65,10 +66,12 @@ fn matches(algorithm: Algorithm, key: &[u8], text: &[Cow<'_, [u8]>], signatures:
     let expected = match algorithm {
         Algorithm::Hmac(hash) => hash.hmac(key, text),
         Algorithm::Digest(hash) => hash.digest(&text.concat()),
-        Algorithm::Token => return any(signatures, |token| {
-            // Digests, so that the time does not tell how long the secret is.
-            digest(token).ct_eq(&digest(key))
-        }),
+        Algorithm::Token => {
+            return any(signatures, |token| {
+                // Digests, so that the time does not tell how long the secret is.
+                digest(token).ct_eq(&digest(key))
+            });
+        }
         Algorithm::Ed25519 => {
             let key = UnparsedPublicKey::new(&ED25519, key);
             let text = text.concat();

@@ -35,7 +35,8 @@ pub fn sign(
         .candidates()
         .find(|variant| variant.algorithm.is_symmetric())
         .ok_or_else(|| format!("`{}` signs with a private key that only the provider has", provider.id()))?;
-    let mut signer = Signer { variant, request: request.clone(), signed: Signed::default(), parts: Vec::new() };
+    let mut signer =
+        Signer { variant, request: request.clone(), signed: Signed::default(), parts: Vec::new() };
     signer.defaults(provider, now);
     signer.timestamp(now)?;
     let key = keyring::decode(variant, secret)?.swap_remove(0);
@@ -73,7 +74,11 @@ impl Signer<'_> {
                 self.set_header(&name, text);
             }
             Some(_) => {}
-            None => return Err("the scheme's timestamp is made of several values; this cannot be signed yet".into()),
+            None => {
+                return Err(
+                    "the scheme's timestamp is made of several values; this cannot be signed yet".into()
+                );
+            }
         }
         Ok(())
     }
@@ -83,7 +88,9 @@ impl Signer<'_> {
         scope.parts = &self.parts;
         scope.secret = Some(key.expose());
         let text = match &self.variant.text {
-            Some(text) => text.pieces(&scope).map_err(|trouble| format!("{trouble}: give it to be signed"))?,
+            Some(text) => {
+                text.pieces(&scope).map_err(|trouble| format!("{trouble}: give it to be signed"))?
+            }
             None => Vec::new(),
         };
         let bytes = match self.variant.algorithm {
@@ -97,7 +104,8 @@ impl Signer<'_> {
     }
 
     fn place(&mut self, signature: &str) -> Result<(), String> {
-        let part = |name: &str| self.parts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let part =
+            |name: &str| self.parts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let value = match &self.variant.signature.grammar {
             Grammar::Pattern(pattern) => pattern.write(|name| {
                 if name == "signature" { signature.to_owned() } else { part(name).unwrap_or_default() }

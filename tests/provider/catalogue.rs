@@ -12,7 +12,9 @@ fn embedded() -> Catalogue {
 #[test]
 fn every_embedded_definition_loads_and_is_found_by_its_names() {
     let catalogue = embedded();
-    for id in ["stripe", "github", "slack_events", "standard_webhooks", "shopify", "generic_hmac", "generic_token"] {
+    for id in
+        ["stripe", "github", "slack_events", "standard_webhooks", "shopify", "generic_hmac", "generic_token"]
+    {
         assert_eq!(&**catalogue.get(id).unwrap_or_else(|| panic!("no {id}")).id(), id);
     }
     assert_eq!(&**catalogue.get("slack").expect("alias").id(), "slack_events");
@@ -27,7 +29,8 @@ fn a_definition_stands_in_a_file_of_its_name() {
         let path = file.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            let provider = catalogue.get(&stem).unwrap_or_else(|| panic!("{stem}.toml defines something else"));
+            let provider =
+                catalogue.get(&stem).unwrap_or_else(|| panic!("{stem}.toml defines something else"));
             assert_eq!(provider.file(), format!("embedded:{stem}.toml"));
         }
     }
@@ -36,8 +39,10 @@ fn a_definition_stands_in_a_file_of_its_name() {
 #[test]
 fn a_definition_of_ones_own_stands_over_the_embedded_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/stripe.toml")).expect("there");
-    fs::write(folder.path().join("mine.toml"), text.replace("name = \"Stripe\"", "name = \"Mine\"")).expect("writes");
+    let text =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/stripe.toml")).expect("there");
+    fs::write(folder.path().join("mine.toml"), text.replace("name = \"Stripe\"", "name = \"Mine\""))
+        .expect("writes");
     fs::write(folder.path().join("acme.toml"), text.replacen("\"stripe\"", "\"acme\"", 1)).expect("writes");
     let catalogue = Catalogue::load(&[folder.path().to_path_buf()]).expect("loads");
     assert_eq!(catalogue.get("stripe").expect("there").name(), "Mine");

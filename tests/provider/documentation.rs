@@ -10,13 +10,15 @@ fn accepted(text: &str) -> Vec<String> {
     fs::write(folder.path().join("acme.toml"), text).expect("writes");
     let errors = Catalogue::load(&[folder.path().to_path_buf()]).expect_err("an unknown key is refused");
     let message = &errors[0].message;
-    let list = message.split_once("expected one of").or_else(|| message.split_once("expected")).expect(message).1;
+    let list =
+        message.split_once("expected one of").or_else(|| message.split_once("expected")).expect(message).1;
     list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[test]
 fn every_key_is_documented() {
-    let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/README.md")).expect("there");
+    let document =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/README.md")).expect("there");
     let tables = [
         "unknown = 1",
         "[dashboard]\nunknown = 1",
@@ -39,15 +41,20 @@ fn every_key_is_documented() {
         let keys = accepted(table);
         assert!(!keys.is_empty(), "{table}");
         for key in keys {
-            assert!(document.contains(&format!("`{key}`")), "`{key}` (in {table}) is not in providers/README.md");
+            assert!(
+                document.contains(&format!("`{key}`")),
+                "`{key}` (in {table}) is not in providers/README.md"
+            );
         }
     }
 }
 
 #[test]
 fn every_value_filter_and_algorithm_is_documented() {
-    let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/README.md")).expect("there");
-    let embedded = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/github.toml")).expect("there");
+    let document =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/README.md")).expect("there");
+    let embedded =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/providers/github.toml")).expect("there");
     let message = |from: &str, to: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("github.toml"), embedded.replacen(from, to, 1)).expect("writes");

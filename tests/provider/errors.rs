@@ -28,7 +28,10 @@ fn errors(text: &str) -> Vec<String> {
     fs::write(folder.path().join("acme.toml"), text).expect("writes");
     match Catalogue::load(&[folder.path().to_path_buf()]) {
         Ok(_) => Vec::new(),
-        Err(errors) => errors.iter().map(|error| error.to_string().replace(&folder.path().display().to_string(), "")).collect(),
+        Err(errors) => errors
+            .iter()
+            .map(|error| error.to_string().replace(&folder.path().display().to_string(), ""))
+            .collect(),
     }
 }
 
@@ -36,15 +39,27 @@ fn errors(text: &str) -> Vec<String> {
 fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
     assert!(errors(GOOD).is_empty(), "{:?}", errors(GOOD));
     let table: &[(&str, &str, &[&str])] = &[
-        ("name = \"Acme\"", "name = \"Acme\"\nnmae = \"x\"", &["/acme.toml:3", "nmae", "expected one of", "`aliases`"]),
+        (
+            "name = \"Acme\"",
+            "name = \"Acme\"\nnmae = \"x\"",
+            &["/acme.toml:3", "nmae", "expected one of", "`aliases`"],
+        ),
         ("\"confirmed\"", "\"sure\"", &["/acme.toml:3: `confidence`", "`sure`", "confirmed, unconfirmed"]),
         ("hmac-sha256", "hmac-sha3", &["/acme.toml:10: `verify[0].algorithm`", "hmac-sha512", "ed25519"]),
-        ("{part:t}.{body}", "{part:t}.{boddy}", &["/acme.toml:11: `verify[0].text`", "{boddy}", "header:NAME"]),
+        (
+            "{part:t}.{body}",
+            "{part:t}.{boddy}",
+            &["/acme.toml:11: `verify[0].text`", "{boddy}", "header:NAME"],
+        ),
         ("{part:t}.{body}", "{part:t}.{body", &["/acme.toml:11: `verify[0].text`", "not closed"]),
         ("{part:t}.{body}", "{part:t}.{body|sha3}", &["`verify[0].text`", "`sha3`", "sha256"]),
         ("{part:t}.{body}", "{part:v1}.{part:t}", &["`verify[0]`", "{part:v1}"]),
         ("{part:t}.{body}", "{body}", &["`verify[0].timestamp.value`", "proves nothing"]),
-        ("encoding = \"hex\"", "encoding = \"hexx\"", &["/acme.toml:12: `verify[0].signature.encoding`", "base64url-nopad"]),
+        (
+            "encoding = \"hex\"",
+            "encoding = \"hexx\"",
+            &["/acme.toml:12: `verify[0].signature.encoding`", "base64url-nopad"],
+        ),
         (", take = \"v1\"", "", &["`verify[0].signature`", "`take`"]),
         ("unit = \"seconds\"", "unit = \"days\"", &["`verify[0].timestamp.unit`", "milliseconds", "rfc3339"]),
         ("past = \"5m\"", "past = \"five\"", &["`verify[0].timestamp.past`", "300s"]),
@@ -53,7 +68,11 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
         ("{json:/id}", "{secret}", &["`event.id`", "the secret cannot be used here"]),
         ("{json:/id}", "${nothing}", &["`event.id`", "nothing", "settings"]),
         ("id = \"acme\"", "id = \"Acme!\"", &["/acme.toml:1: `id`", "lower-case"]),
-        ("id = \"acme\"", "id = \"acme\"\naliases = [\"stripe\"]", &["`aliases`", "already a name of `stripe`"]),
+        (
+            "id = \"acme\"",
+            "id = \"acme\"\naliases = [\"stripe\"]",
+            &["`aliases`", "already a name of `stripe`"],
+        ),
         ("algorithm = \"hmac-sha256\"", "algorithm = \"sha256\"", &["`verify[0].text`", "{secret}"]),
         ("algorithm = \"hmac-sha256\"", "algorithm = \"token\"", &["`verify[0].text`", "signs nothing"]),
     ];
@@ -74,10 +93,17 @@ fn all_faults_are_told_at_once() {
 #[test]
 fn settings_that_do_not_fit_are_named() {
     let generic = Catalogue::load(&[]).expect("loads").get("generic_hmac").expect("there");
-    let configure = |name: &str, value: &str| generic.configure(&BTreeMap::from([(name.into(), value.into())]));
-    assert!(matches!(configure("hedaer", "x"), Err(SettingsError::Unknown { name, allowed }) if name == "hedaer" && allowed.contains(&"header".into())));
-    assert!(matches!(configure("algorithm", "rot13"), Err(SettingsError::Invalid { name, .. }) if name == "algorithm"));
-    assert!(matches!(configure("timestamp", "{header:x-time}"), Err(SettingsError::Invalid { problem, .. }) if problem.contains("proves nothing")));
+    let configure =
+        |name: &str, value: &str| generic.configure(&BTreeMap::from([(name.into(), value.into())]));
+    assert!(
+        matches!(configure("hedaer", "x"), Err(SettingsError::Unknown { name, allowed }) if name == "hedaer" && allowed.contains(&"header".into()))
+    );
+    assert!(
+        matches!(configure("algorithm", "rot13"), Err(SettingsError::Invalid { name, .. }) if name == "algorithm")
+    );
+    assert!(
+        matches!(configure("timestamp", "{header:x-time}"), Err(SettingsError::Invalid { problem, .. }) if problem.contains("proves nothing"))
+    );
     assert!(configure("encoding", "base64").is_ok());
 }
 
@@ -87,7 +113,9 @@ fn a_definition_whose_required_settings_are_missing_cannot_be_used() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("acme.toml"), text).expect("writes");
     let acme = Catalogue::load(&[folder.path().to_path_buf()]).expect("loads").get("acme").expect("there");
-    assert!(matches!(acme.configure(&BTreeMap::new()), Err(SettingsError::Missing { name, .. }) if name == "account"));
+    assert!(
+        matches!(acme.configure(&BTreeMap::new()), Err(SettingsError::Missing { name, .. }) if name == "account")
+    );
     let secrets = [(hookgate::model::Secret::new("whatever it is"), None)];
     assert!(hookgate::verify::Keyring::new(&acme, secrets).is_err());
 }

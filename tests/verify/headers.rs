@@ -5,7 +5,8 @@ use hookgate::model::Secret;
 use hookgate::verify::{self, Decision, Keyring};
 
 use super::support::{
-    EVENT, NOW, SECRET, at, decide, keyring, proof, provider, reason, refusal, request, signed, stripe, with_header,
+    EVENT, NOW, SECRET, at, decide, keyring, proof, provider, reason, refusal, request, signed, stripe,
+    with_header,
 };
 
 fn stripe_signature() -> String {
@@ -79,7 +80,11 @@ fn one_of_several_signatures_is_enough_and_unknown_schemes_count_for_nothing() {
 fn the_whole_text_of_a_stripe_secret_is_the_key() {
     let provider = provider("stripe", &[]);
     let genuine = stripe(EVENT, NOW);
-    for other in ["aG9va2dhdGUgdGVzdCBzZWNyZXQgb2YgMzIgYnl0ZXM=", "hookgate test secret of 32 bytes", &format!("{SECRET}\n")] {
+    for other in [
+        "aG9va2dhdGUgdGVzdCBzZWNyZXQgb2YgMzIgYnl0ZXM=",
+        "hookgate test secret of 32 bytes",
+        &format!("{SECRET}\n"),
+    ] {
         let decision = verify::verify(&genuine, &provider, &keyring(&provider, &[other]), at(NOW));
         assert_eq!(reason(decision), SignatureMismatch);
     }
@@ -122,7 +127,8 @@ fn an_empty_or_undecodable_secret_makes_no_keyring() {
 #[test]
 fn a_key_of_few_bytes_is_called_weak() {
     let provider = provider("standard_webhooks", &[]);
-    let keys = Keyring::new(&provider, [(Secret::new(SECRET), None), (Secret::new("whsec_QQ"), None)]).expect("fit");
+    let keys =
+        Keyring::new(&provider, [(Secret::new(SECRET), None), (Secret::new("whsec_QQ"), None)]).expect("fit");
     assert_eq!(keys.weak(), [2]);
 }
 
@@ -144,7 +150,8 @@ fn githubs_weak_signature_never_stands_in_for_the_strong_one() {
     let provider = provider("github", &[]);
     let body = br#"{"zen":"x"}"#;
     let genuine = signed(&provider, SECRET, &request(&[], *body), at(NOW));
-    let wrong = with_header(&genuine, "x-hub-signature-256", &[format!("sha256={}", "0".repeat(64)).as_bytes()]);
+    let wrong =
+        with_header(&genuine, "x-hub-signature-256", &[format!("sha256={}", "0".repeat(64)).as_bytes()]);
     let weak = format!("sha1={}", hmac_sha1(body));
     let both = with_header(&wrong, "x-hub-signature", &[weak.as_bytes()]);
     assert_eq!(reason(decide(&both, &provider, NOW)), SignatureMismatch);
@@ -173,7 +180,10 @@ fn standard_webhooks_takes_the_right_version_out_of_a_list() {
         assert_eq!(reason(decide(&with(value), &provider, NOW)), MalformedSignature);
     }
     assert_eq!(reason(decide(&with_header(&genuine, "webhook-id", &[]), &provider, NOW)), MissingSignature);
-    assert_eq!(reason(decide(&with_header(&genuine, "webhook-id", &[b"msg_other"]), &provider, NOW)), SignatureMismatch);
+    assert_eq!(
+        reason(decide(&with_header(&genuine, "webhook-id", &[b"msg_other"]), &provider, NOW)),
+        SignatureMismatch
+    );
 }
 
 #[test]
@@ -203,16 +213,19 @@ fn basic_authentication_is_a_token_in_base64() {
 
 #[test]
 fn a_generic_sender_is_described_by_settings() {
-    let provider = provider("generic_hmac", &[
-        ("header", "X-Acme-Sign"),
-        ("prefix", "sig[1]="),
-        ("algorithm", "hmac-sha512"),
-        ("encoding", "base64"),
-        ("key", "{secret|strip:whsec_|unbase64}"),
-        ("text", "{header:x-acme-time}|{method}|{url}|{body}"),
-        ("timestamp", "{header:x-acme-time}"),
-        ("id", "{header:x-acme-id}"),
-    ]);
+    let provider = provider(
+        "generic_hmac",
+        &[
+            ("header", "X-Acme-Sign"),
+            ("prefix", "sig[1]="),
+            ("algorithm", "hmac-sha512"),
+            ("encoding", "base64"),
+            ("key", "{secret|strip:whsec_|unbase64}"),
+            ("text", "{header:x-acme-time}|{method}|{url}|{body}"),
+            ("timestamp", "{header:x-acme-time}"),
+            ("id", "{header:x-acme-id}"),
+        ],
+    );
     let genuine = signed(&provider, SECRET, &request(&[("x-acme-id", "7")], "{}"), at(NOW));
     assert!(genuine.headers.text("x-acme-sign").is_some_and(|value| value.starts_with("sig[1]=")));
     proof(decide(&genuine, &provider, NOW));
@@ -245,7 +258,8 @@ fn slacks_challenge_is_answered_only_when_it_is_signed() {
     let body = r#"{"type":"url_verification","token":"x","challenge":"3eZbrw1a"}"#;
     let plain = request(&[("content-type", "application/json")], body);
     assert_eq!(reason(decide(&plain, &provider, NOW)), MissingSignature);
-    let Decision::Handshake { reply, verified } = decide(&signed(&provider, SECRET, &plain, at(NOW)), &provider, NOW)
+    let Decision::Handshake { reply, verified } =
+        decide(&signed(&provider, SECRET, &plain, at(NOW)), &provider, NOW)
     else {
         panic!("not answered")
     };

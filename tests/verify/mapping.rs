@@ -34,7 +34,8 @@ fn an_event_carries_what_the_definition_says_and_its_own_bytes() {
 
 #[test]
 fn a_strange_body_is_mapped_or_refused_with_its_reason() {
-    let deep = |levels: usize| format!(r#"{{"id":"evt_1","x":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    let deep =
+        |levels: usize| format!(r#"{{"id":"evt_1","x":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
     let id = |body: &[u8]| mapped(body).map(|events| events[0].key.event_id.clone());
     let reason = |body: &[u8]| id(body).expect_err("refused").reason;
     let taken: &[(&str, Vec<u8>, &str)] = &[
@@ -59,7 +60,11 @@ fn a_strange_body_is_mapped_or_refused_with_its_reason() {
         ("cut", EVENT.as_bytes()[..50].to_vec(), Reason::MalformedBody),
         ("invalid UTF-8", b"{\"id\":\"evt_1\",\"x\":\"\xff\"}".to_vec(), Reason::MalformedBody),
         ("a lone surrogate in the id", br#"{"id":"evt\ud800"}"#.to_vec(), Reason::MalformedBody),
-        ("two byte order marks", [b"\xef\xbb\xbf\xef\xbb\xbf".as_slice(), EVENT.as_bytes()].concat(), Reason::MalformedBody),
+        (
+            "two byte order marks",
+            [b"\xef\xbb\xbf\xef\xbb\xbf".as_slice(), EVENT.as_bytes()].concat(),
+            Reason::MalformedBody,
+        ),
         ("no id", br#"{"type":"invoice.paid"}"#.to_vec(), Reason::NoEventId),
         ("an empty id", br#"{"id":""}"#.to_vec(), Reason::NoEventId),
         ("null as id", br#"{"id":null}"#.to_vec(), Reason::NoEventId),
@@ -77,7 +82,8 @@ fn a_strange_body_is_mapped_or_refused_with_its_reason() {
 
 #[test]
 fn the_last_of_two_equal_keys_wins_for_what_is_inside_them_too() {
-    let events = mapped(r#"{"id":"evt_1","data":{"object":{"id":"in_1"}},"data":{"object":{}}}"#).expect("maps");
+    let events =
+        mapped(r#"{"id":"evt_1","data":{"object":{"id":"in_1"}},"data":{"object":{}}}"#).expect("maps");
     assert_eq!(events[0].ordering_key, None);
 }
 
@@ -97,7 +103,9 @@ fn github_is_read_from_json_and_from_a_form_alike() {
     let headers = [("x-github-delivery", "d-1"), ("x-github-event", "push")];
     let json = r#"{"repository":{"full_name":"a/b","owner":{"login":"a"}}}"#;
     let form = "payload=%7B%22repository%22%3A%7B%22full_name%22%3A%22a%2Fb%22%2C%22owner%22%3A%7B%22login%22%3A%22a%22%7D%7D%7D";
-    for (content_type, body) in [("application/json", json), ("Application/X-WWW-Form-Urlencoded; charset=UTF-8", form)] {
+    for (content_type, body) in
+        [("application/json", json), ("Application/X-WWW-Form-Urlencoded; charset=UTF-8", form)]
+    {
         let plain = request(&[headers[0], headers[1], ("content-type", content_type)], body);
         let verified = proof(decide(&signed(&provider, SECRET, &plain, at(NOW)), &provider, NOW));
         let events = map(&verified, &provider, &"code".into(), &[], Uuid::nil()).expect("maps");

@@ -7,7 +7,9 @@ use hookgate::provider::SampleIds;
 use hookgate::verify::{self, Decision, Keyring};
 use proptest::prelude::*;
 
-use super::support::{NOW, SECRET, at, catalogue, decide, keyring, proof, provider, request, signed, with_header};
+use super::support::{
+    NOW, SECRET, at, catalogue, decide, keyring, proof, provider, request, signed, with_header,
+};
 
 /// The header that carries each preset's signature.
 const PLACES: [(&str, &str); 6] = [
@@ -118,7 +120,8 @@ fn every_sample_of_every_symmetric_definition_can_be_signed_verified_and_mapped(
             plain.body = body;
             let genuine = signed(&provider, SECRET, &plain, now);
             let verified = proof(verify::verify(&genuine, &provider, &keyring(&provider, &[SECRET]), now));
-            let second = hookgate::mapping::map(&verified, &provider, &endpoint, &[], uuid::Uuid::nil()).expect("maps");
+            let second = hookgate::mapping::map(&verified, &provider, &endpoint, &[], uuid::Uuid::nil())
+                .expect("maps");
             assert_ne!(events[0].key, second[0].key, "{}: samples share an id", provider.id());
         }
     }

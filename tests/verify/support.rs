@@ -111,5 +111,10 @@ pub const EVENT: &str = r#"{"id":"evt_1","type":"invoice.paid","created":1800000
 
 /// A Stripe request signed at `when`.
 pub fn stripe(body: impl Into<Vec<u8>>, when: i64) -> Request {
-    signed(&provider("stripe", &[]), SECRET, &request(&[("content-type", "application/json")], body), at(when))
+    signed(
+        &provider("stripe", &[]),
+        SECRET,
+        &request(&[("content-type", "application/json")], body),
+        at(when),
+    )
 }

@@ -2,7 +2,9 @@
 
 use hookgate::model::Reason::{FutureTimestamp, StaleTimestamp};
 
-use super::support::{EVENT, NOW, SECRET, at, decide, proof, provider, reason, refusal, request, signed, stripe};
+use super::support::{
+    EVENT, NOW, SECRET, at, decide, proof, provider, reason, refusal, request, signed, stripe,
+};
 
 #[test]
 fn stripe_allows_300_seconds_either_way_and_no_more() {
@@ -50,7 +52,11 @@ fn stripe_with_time(text: &str) -> hookgate::model::Request {
     let generic = provider("generic_hmac", &[("text", &format!("{text}.{{body}}"))]);
     let request = signed(&generic, SECRET, &request(&[], EVENT), at(NOW));
     let signature = request.headers.text("x-signature").expect("signed").to_owned();
-    super::support::with_header(&request, "stripe-signature", &[format!("t={text},v1={signature}").as_bytes()])
+    super::support::with_header(
+        &request,
+        "stripe-signature",
+        &[format!("t={text},v1={signature}").as_bytes()],
+    )
 }
 
 #[test]

@@ -44,7 +44,9 @@ pub(super) fn covers(variant: &Variant, source: &Source) -> bool {
     text.values().iter().any(|value| {
         value.source == *source
             || match source {
-                Source::Json(_) | Source::Root(_) | Source::Form(_) | Source::Index => value.source == Source::Body,
+                Source::Json(_) | Source::Root(_) | Source::Form(_) | Source::Index => {
+                    value.source == Source::Body
+                }
                 Source::Query(_) | Source::Path => value.source == Source::Url,
                 Source::Secret => true,
                 _ => false,

@@ -1,21 +1,30 @@
 //! `[event]`, `[batch]`
 
-use super::check::{self, Place};
 use super::Compiler;
+use super::check::{self, Place};
 use crate::provider::json::Picker;
 use crate::provider::plan::{Format, Recipe, Variant};
 use crate::provider::raw;
 use crate::provider::template::{Source, Template};
 
 impl Compiler<'_> {
-    pub(super) fn recipe(&mut self, raw: &raw::Event, batch: Option<&raw::Batch>, variants: &[Variant]) -> Recipe {
+    pub(super) fn recipe(
+        &mut self,
+        raw: &raw::Event,
+        batch: Option<&raw::Batch>,
+        variants: &[Variant],
+    ) -> Recipe {
         let format = self.word(&raw.format, "event.format", &Format::NAMES.join(", "), Format::from_name);
         let faults = self.errors.len();
         let id = self.templates(&raw.id, "event.id", Place::Event);
         if id.is_empty() && self.errors.len() == faults {
-            self.error(None, "event.id", "an event needs an id; `{body|sha256|hex}` where there is none".into());
+            self.error(
+                None,
+                "event.id",
+                "an event needs an id; `{body|sha256|hex}` where there is none".into(),
+            );
         }
-        let event_type = self.templates(&raw.event_type, "event.type", Place::Event);
+        let event_type = self.templates(&raw.kind, "event.type", Place::Event);
         let occurred_at = raw.occurred_at.as_ref().and_then(|moment| {
             let value = self.template(&moment.value, "event.occurred_at.value", Place::Event)?;
             let unit = self.unit(&moment.unit, "event.occurred_at.unit")?;

@@ -73,7 +73,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn parts(&mut self, raw: &raw::Definition) -> Parts {
-        let confidence = self.word(&raw.confidence, "confidence", "confirmed, unconfirmed", Confidence::from_name);
+        let confidence =
+            self.word(&raw.confidence, "confidence", "confirmed, unconfirmed", Confidence::from_name);
         if !raw.id.as_str().bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
             self.error(Some(&raw.id), "id", "an id has lower-case letters, digits and `_` only".into());
         }
@@ -87,7 +88,11 @@ impl<'a> Compiler<'a> {
             credentials: self.templates(&raw.request.credentials, "request.credentials", Place::Request),
             sign_headers: self.sample_headers(&raw.sign.headers, "sign.headers"),
             handshakes: self.handshakes(&raw.handshake),
-            success: raw.reply.success.as_ref().map(|answer| self.answer(answer, "reply.success", Place::Reply)),
+            success: raw
+                .reply
+                .success
+                .as_ref()
+                .map(|answer| self.answer(answer, "reply.success", Place::Reply)),
             rejected: self.status(raw.reply.rejected, 401, "reply.rejected"),
             unusable: self.status(raw.reply.unusable, 422, "reply.unusable"),
             deadline: raw.reply.deadline.as_ref().and_then(|text| self.duration(text, "reply.deadline")),
@@ -112,7 +117,12 @@ impl<'a> Compiler<'a> {
 
     fn error(&mut self, at: Option<&Text>, key: &str, message: String) {
         let line = at.map(|text| line(&self.source.text, text.offset()));
-        self.errors.push(DefinitionError { file: self.source.file.clone(), line, key: key.to_owned(), message });
+        self.errors.push(DefinitionError {
+            file: self.source.file.clone(),
+            line,
+            key: key.to_owned(),
+            message,
+        });
     }
 
     /// Unwraps a result, or notes its error.
@@ -165,7 +175,9 @@ impl<'a> Compiler<'a> {
 
     fn named(&mut self, raw: &BTreeMap<String, Text>, key: &str, place: Place) -> Vec<(String, Template)> {
         raw.iter()
-            .filter_map(|(name, text)| Some((name.clone(), self.template(text, &format!("{key}.{name}"), place)?)))
+            .filter_map(|(name, text)| {
+                Some((name.clone(), self.template(text, &format!("{key}.{name}"), place)?))
+            })
             .collect()
     }
 

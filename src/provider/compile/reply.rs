@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::check::Place;
 use super::Compiler;
+use super::check::Place;
 use crate::provider::plan::{Answer, AnswerBody, Handshake};
 use crate::provider::raw;
 use crate::provider::sample::{self, Sample};
@@ -66,7 +66,11 @@ impl Compiler<'_> {
             .collect()
     }
 
-    pub(super) fn sample_headers(&mut self, raw: &BTreeMap<String, Text>, key: &str) -> Vec<(String, String)> {
+    pub(super) fn sample_headers(
+        &mut self,
+        raw: &BTreeMap<String, Text>,
+        key: &str,
+    ) -> Vec<(String, String)> {
         raw.iter()
             .map(|(name, text)| {
                 self.placeholders(text, &format!("{key}.{name}"));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::check::{self, Place};
 use super::Compiler;
+use super::check::{self, Place};
 use crate::provider::algorithm::{Algorithm, Encoding};
 use crate::provider::plan::{Freshness, Grammar, Signature, Unit, Variant};
 use crate::provider::raw;

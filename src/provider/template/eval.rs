@@ -73,12 +73,16 @@ impl<'a> Scope<'a> {
                 single(source, pairs.into_iter().filter(|(key, _)| key == name))?
                     .map(|(_, value)| Cow::Owned(value.into_bytes()))
             }
-            Source::Header(name) => single(source, self.request.headers.iter().filter(|(key, _)| key == name))?
-                .map(|(_, value)| Cow::Borrowed(value)),
+            Source::Header(name) => {
+                single(source, self.request.headers.iter().filter(|(key, _)| key == name))?
+                    .map(|(_, value)| Cow::Borrowed(value))
+            }
             Source::Form(name) => single(source, self.form().iter().filter(|(key, _)| key == name))?
                 .map(|(_, value)| Cow::Owned(value.clone().into_bytes())),
-            Source::Json(at) => match self.picked.and_then(|picked| picked.raw(at)) {
-                Some(raw) => raw.map_or(Ok(None), json::scalar).map_err(unreadable)?.map(bytes),
+            Source::Json(at) => match self.picked.and_then(|picked| Some((picked, picked.position(at)?))) {
+                Some((picked, position)) => {
+                    picked.raw(position).map_or(Ok(None), json::scalar).map_err(unreadable)?.map(bytes)
+                }
                 None => json::text(self.document, at).map_err(unreadable)?.map(bytes),
             },
             Source::Root(at) => json::text(self.root, at).map_err(unreadable)?.map(bytes),
@@ -136,7 +140,8 @@ impl Template {
     pub(crate) fn text<'a>(&'a self, scope: &Scope<'a>) -> Result<String, Trouble> {
         let bytes = self.render(scope)?.into_owned();
         String::from_utf8(bytes).map_err(|_| {
-            let what = self.values().first().map_or_else(|| "a value".into(), |value| value.source.to_string());
+            let what =
+                self.values().first().map_or_else(|| "a value".into(), |value| value.source.to_string());
             Trouble::Unreadable(what, "is not UTF-8".into())
         })
     }

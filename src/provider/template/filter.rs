@@ -17,8 +17,25 @@ const KEYS: GeneralPurpose = GeneralPurpose::new(
 
 /// All filters, for error messages and the documentation's test.
 pub(crate) const FILTERS: &[&str] = &[
-    "md5", "sha1", "sha256", "sha384", "sha512", "hex", "unhex", "base64", "unbase64", "lower", "upper", "trim",
-    "strip:PREFIX", "need:PREFIX", "before:MARK", "after:MARK", "first:N", "last:N", "json:/POINTER",
+    "md5",
+    "sha1",
+    "sha256",
+    "sha384",
+    "sha512",
+    "hex",
+    "unhex",
+    "base64",
+    "unbase64",
+    "lower",
+    "upper",
+    "trim",
+    "strip:PREFIX",
+    "need:PREFIX",
+    "before:MARK",
+    "after:MARK",
+    "first:N",
+    "last:N",
+    "json:/POINTER",
 ];
 
 /// One filter.
@@ -58,7 +75,8 @@ pub(crate) enum Filter {
 
 impl Filter {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
+        let (name, argument) =
+            text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
         Ok(match (name, argument) {
             ("hex", None) => Self::Hex,
             ("unhex", None) => Self::Unhex,
@@ -74,7 +92,9 @@ impl Filter {
             ("first", Some(count)) => Self::First(number(text, count)?),
             ("last", Some(count)) => Self::Last(number(text, count)?),
             ("json", Some(at)) => Self::Json(super::parse::pointer(at)?),
-            (hash, None) if Hash::from_name(hash).is_some() => Self::Hash(Hash::from_name(hash).unwrap_or(Hash::Sha256)),
+            (hash, None) if Hash::from_name(hash).is_some() => {
+                Self::Hash(Hash::from_name(hash).unwrap_or(Hash::Sha256))
+            }
             _ => return Err(format!("filter `{text}` is not known; filters are {}", FILTERS.join(", "))),
         })
     }
@@ -92,14 +112,18 @@ impl Filter {
             Self::Unbase64 => Cow::Owned(KEYS.decode(&*value).map_err(|_| "is not base64")?),
             Self::Lower => Cow::Owned(value.to_ascii_lowercase()),
             Self::Upper => Cow::Owned(value.to_ascii_uppercase()),
-            Self::Trim => Cow::Owned(value.trim_ascii().to_vec()),
-            Self::Strip(prefix) => cut(value, |v| Some(v.strip_prefix(prefix.as_bytes()).unwrap_or(v))),
+            Self::Trim => cut(value, <[u8]>::trim_ascii),
+            Self::Strip(prefix) => cut(value, |v| v.strip_prefix(prefix.as_bytes()).unwrap_or(v)),
             Self::Need(prefix) => return Ok(maybe(value, |v| v.strip_prefix(prefix.as_bytes()))),
             Self::Before(mark) => return Ok(maybe(value, |v| find(v, mark).map(|at| &v[..at]))),
             Self::After(mark) => return Ok(maybe(value, |v| find(v, mark).map(|at| &v[at + mark.len()..]))),
             Self::First(count) => return Ok(maybe(value, |v| v.get(..*count))),
-            Self::Last(count) => return Ok(maybe(value, |v| v.len().checked_sub(*count).and_then(|at| v.get(at..)))),
-            Self::Json(at) => return Ok(json::text(&value, at)?.map(|text| Cow::Owned(text.into_owned().into_bytes()))),
+            Self::Last(count) => {
+                return Ok(maybe(value, |v| v.len().checked_sub(*count).and_then(|at| v.get(at..))));
+            }
+            Self::Json(at) => {
+                return Ok(json::text(&value, at)?.map(|text| Cow::Owned(text.into_owned().into_bytes())));
+            }
         }))
     }
 }
@@ -112,11 +136,14 @@ fn find(value: &[u8], mark: &str) -> Option<usize> {
     value.windows(mark.len()).position(|window| window == mark.as_bytes())
 }
 
-fn cut<'a>(value: Cow<'a, [u8]>, part: impl Fn(&[u8]) -> Option<&[u8]>) -> Cow<'a, [u8]> {
-    maybe(value.clone(), part).unwrap_or(value)
+fn cut(value: Cow<'_, [u8]>, part: impl Fn(&[u8]) -> &[u8]) -> Cow<'_, [u8]> {
+    match value {
+        Cow::Borrowed(bytes) => Cow::Borrowed(part(bytes)),
+        Cow::Owned(bytes) => Cow::Owned(part(&bytes).to_vec()),
+    }
 }
 
-fn maybe<'a>(value: Cow<'a, [u8]>, part: impl Fn(&[u8]) -> Option<&[u8]>) -> Option<Cow<'a, [u8]>> {
+fn maybe(value: Cow<'_, [u8]>, part: impl Fn(&[u8]) -> Option<&[u8]>) -> Option<Cow<'_, [u8]>> {
     match value {
         Cow::Borrowed(bytes) => part(bytes).map(Cow::Borrowed),
         Cow::Owned(bytes) => part(&bytes).map(|bytes| Cow::Owned(bytes.to_vec())),

@@ -94,11 +94,6 @@ impl Template {
             _ => None,
         }
     }
-
-    /// Whether it is the body as it came and nothing else.
-    pub(crate) fn is_body(&self) -> bool {
-        self.sole().is_some_and(|value| value.source == Source::Body && value.filters.is_empty())
-    }
 }
 
 impl std::fmt::Display for Source {

@@ -3,8 +3,21 @@
 use super::{Filter, Piece, Source, Template, Value};
 
 /// All sources, for error messages and the documentation's test.
-pub(crate) const SOURCES: &[&str] =
-    &["method", "url", "path", "query", "query:NAME", "header:NAME", "form:NAME", "json:/POINTER", "root:/POINTER", "part:NAME", "secret", "body", "index"];
+pub(crate) const SOURCES: &[&str] = &[
+    "method",
+    "url",
+    "path",
+    "query",
+    "query:NAME",
+    "header:NAME",
+    "form:NAME",
+    "json:/POINTER",
+    "root:/POINTER",
+    "part:NAME",
+    "secret",
+    "body",
+    "index",
+];
 
 impl Template {
     /// Reads a template.
@@ -45,7 +58,11 @@ fn pieces(rest: &mut &str, inside: bool) -> Result<Vec<Piece>, String> {
                 flush(&mut literal, &mut out);
                 return Ok(out);
             }
-            '}' | ']' => return Err(format!("a `{char}` was never opened (a `{char}` itself is written `{char}{char}`)")),
+            '}' | ']' => {
+                return Err(format!(
+                    "a `{char}` was never opened (a `{char}` itself is written `{char}{char}`)"
+                ));
+            }
             _ => {
                 literal.push(char);
                 *rest = &rest[char.len_utf8()..];
@@ -74,7 +91,8 @@ fn value(text: &str) -> Result<Value, String> {
 }
 
 fn source(text: &str) -> Result<Source, String> {
-    let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
+    let (name, argument) =
+        text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
     Ok(match (name, argument) {
         ("method", None) => Source::Method,
         ("url", None) => Source::Url,
