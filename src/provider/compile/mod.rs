@@ -44,7 +44,11 @@ pub(crate) fn compile(
 
 fn missing(raw: &raw::Definition, given: &BTreeMap<String, String>) -> Vec<String> {
     let required = raw.settings.iter().filter(|(_, setting)| setting.default.is_none());
-    required.filter(|(name, _)| !given.contains_key(*name)).map(|(name, _)| name.clone()).collect()
+    // An empty value would equal an empty value of a request.
+    required
+        .filter(|(name, _)| given.get(*name).is_none_or(String::is_empty))
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
 fn unreadable(file: &str, text: &str, error: &toml::de::Error) -> DefinitionError {
@@ -162,13 +166,13 @@ impl<'a> Compiler<'a> {
     fn conditions(&mut self, texts: &Texts, key: &str, place: Place) -> Vec<Condition> {
         let mut out = Vec::new();
         for text in texts.iter() {
-            let parsed = self.values.template(text.as_str()).and_then(|text| Condition::parse(&text));
-            let Some(condition) = self.noted(parsed, text, key) else { continue };
-            for template in condition.templates() {
-                let allowed = check::allowed(template, place);
-                let _ = self.noted(allowed, text, key);
-            }
-            out.push(condition);
+            let template = |text: &str| {
+                let template = Template::parse(&self.values.template(text)?)?;
+                check::allowed(&template, place)?;
+                Ok(template)
+            };
+            let parsed = Condition::parse(text.as_str(), template);
+            out.extend(self.noted(parsed, text, key));
         }
         out
     }

@@ -18,20 +18,24 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Reads a condition.
+    /// Reads a condition, its templates by `template`. It is taken apart first, so that a setting's value cannot
+    /// change its meaning.
     ///
     /// # Errors
     /// What is wrong with one of its templates.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(
+        text: &str,
+        template: impl Fn(&str) -> Result<Template, String>,
+    ) -> Result<Self, String> {
         if let Some((left, right)) = text.split_once(" == ") {
-            return Ok(Self::Equal(Template::parse(left)?, Template::parse(right)?));
+            return Ok(Self::Equal(template(left)?, template(right)?));
         }
         if let Some((left, right)) = text.split_once(" != ") {
-            return Ok(Self::Different(Template::parse(left)?, Template::parse(right)?));
+            return Ok(Self::Different(template(left)?, template(right)?));
         }
         match text.strip_prefix('!') {
-            Some(rest) => Ok(Self::Absent(Template::parse(rest)?)),
-            None => Ok(Self::Present(Template::parse(text)?)),
+            Some(rest) => Ok(Self::Absent(template(rest)?)),
+            None => Ok(Self::Present(template(text)?)),
         }
     }
 
