@@ -16,12 +16,9 @@ mod admin;
 mod cli;
 mod config;
 mod dispatch;
-
-#[cfg(any())] // until support::postgres is there
 mod end_to_end;
 mod handler;
 mod ingress;
-#[cfg(any())] // the same
 mod mutants;
 mod provider;
 mod receive;

@@ -129,21 +129,23 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// The same package, without tests, its program under another name: the true one is in use while this is built.
+/// The same package under another name, without tests. A name of its own, because Cargo would take two packages of one
+/// name, each at the root of its workspace, for one; the test's dependencies moved to the others, because then the
+/// features of all dependencies, and so their compiled forms, are those of the test command.
 fn write_manifest(copy: &Path, program: &str) {
     let text = fs::read_to_string(root().join("Cargo.toml")).expect("read Cargo.toml");
     let mut manifest: toml_edit::DocumentMut = text.parse().expect("Cargo.toml");
-    manifest.remove("test");
-    manifest.remove("bench");
-    manifest.insert("workspace", toml_edit::table());
+    for part in ["test", "bench", "example"] {
+        manifest.remove(part);
+    }
+    let for_tests = manifest.remove("dev-dependencies").expect("dev-dependencies");
+    for (name, dependency) in for_tests.as_table().expect("a table") {
+        manifest["dependencies"][name] = dependency.clone();
+    }
+    manifest["package"]["name"] = toml_edit::value(program);
     manifest["package"]["default-run"] = toml_edit::value(program);
-    manifest["package"]["autobins"] = toml_edit::value(false);
-    let mut bin = toml_edit::Table::new();
-    bin.insert("name", toml_edit::value(program));
-    bin.insert("path", toml_edit::value("src/main.rs"));
-    let mut bins = toml_edit::ArrayOfTables::new();
-    bins.push(bin);
-    manifest.insert("bin", toml_edit::Item::ArrayOfTables(bins));
+    manifest["lib"]["name"] = toml_edit::value("hookgate");
+    manifest.insert("workspace", toml_edit::table());
     fs::write(copy.join("Cargo.toml"), manifest.to_string()).expect("write the manifest");
 }
 

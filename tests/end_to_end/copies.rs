@@ -21,7 +21,10 @@ async fn eight_copies_at_once_to_two_gateways_are_booked_once() {
     let held = database.hold("invoices").await;
     let requests = (0..8).map(|copy| gateways[copy % 2].deliver(body.clone()));
     let (answers, ()) = tokio::join!(join_all(requests), async {
-        wait::until("eight requests in work", async || (received(&gateways) == 8).then_some(())).await;
+        wait::until("eight requests in work", async || {
+            (lines(&gateways, "webhook.received") == 8).then_some(())
+        })
+        .await;
         held.release().await;
     });
 
@@ -32,8 +35,11 @@ async fn eight_copies_at_once_to_two_gateways_are_booked_once() {
     assert_eq!(database.count(INBOX).await, 1);
     assert_eq!(database.count(BOOKED).await, 1);
     assert_eq!(database.count(MESSAGES).await, 1);
-    let duplicate_lines: usize = gateways.iter().map(|gateway| gateway.lines("event.duplicate").len()).sum();
-    assert_eq!(duplicate_lines, 7, "a silent 200 is a danger sign");
+    // A silent 200 is a danger sign.
+    wait::until("a line for each duplicate", async || {
+        (lines(&gateways, "event.duplicate") == 7).then_some(())
+    })
+    .await;
     let [first, second] = [gateways[0].metrics().await, gateways[1].metrics().await];
     let counted = |outcome| {
         let labels = [("endpoint", "billing"), ("outcome", outcome)];
@@ -42,8 +48,8 @@ async fn eight_copies_at_once_to_two_gateways_are_booked_once() {
     assert_eq!((counted("processed"), counted("duplicate")), (1.0, 7.0));
 }
 
-fn received(gateways: &[Gateway]) -> usize {
-    gateways.iter().map(|gateway| gateway.lines("webhook.received").len()).sum()
+fn lines(gateways: &[Gateway], name: &str) -> usize {
+    gateways.iter().map(|gateway| gateway.lines(name).len()).sum()
 }
 
 async fn a_hundred_copies_at_once_to_one_gateway_are_booked_once(engine: Engine) {
@@ -84,7 +90,7 @@ async fn a_second_event_about_a_booked_invoice_books_nothing_and_says_so(engine:
     assert_eq!(database.count(INBOX).await, 2);
     assert_eq!(database.count(BOOKED).await, 1);
     assert_eq!(database.count(MESSAGES).await, 1);
-    assert_eq!(gateway.lines("handler.idempotent").len(), 1);
+    assert_eq!(gateway.wait_for_lines("handler.idempotent", 1).await.len(), 1);
 }
 
 both_engines!(

@@ -44,10 +44,10 @@ async fn no_forged_request_leaves_a_row_or_runs_a_handler(engine: Engine) {
             "signature_mismatch",
         ),
         ("no header", vec![], &body, "missing_signature"),
-        ("an empty header", vec![Vec::new()], &body, "missing_signature"),
+        ("an empty header", vec![Vec::new()], &body, "malformed_signature"),
         ("garbage", vec![garbage.into()], &body, "malformed_signature"),
-        ("no timestamp", vec![b"v1=00".to_vec()], &body, "malformed_signature"),
-        ("no known scheme", vec![good.replace("v1=", "v0=").into()], &body, "malformed_signature"),
+        ("no timestamp", vec![b"v1=00".to_vec()], &body, "missing_signature"),
+        ("no known scheme", vec![good.replace("v1=", "v0=").into()], &body, "missing_signature"),
         ("the header twice, the good one last", vec![garbage.into(), good.clone().into()], &body, ""),
         ("the header twice, the good one first", vec![good.clone().into(), garbage.into()], &body, ""),
         ("the signature cut short", vec![good[..good.len() - 1].into()], &body, ""),
@@ -59,7 +59,7 @@ async fn no_forged_request_leaves_a_row_or_runs_a_handler(engine: Engine) {
             signatures.iter().map(|value| ("stripe-signature", value.as_slice())).collect();
         let answer = http::post(gateway.ingress, PATH, &headers, body.to_vec()).await.expect(case);
         assert_eq!(answer.summary(), (400, "rejected"), "{case}: {}", answer.text());
-        let line = gateway.lines("webhook.rejected");
+        let line = gateway.wait_for_lines("webhook.rejected", number + 1).await;
         assert_eq!(line.len(), number + 1, "{case}: one line");
         let told = crate::support::gateway::field(&line[number], "reason").as_str().unwrap_or("").to_owned();
         assert!(reason.is_empty() || told == *reason, "{case}: the reason is {told}");
@@ -117,7 +117,7 @@ async fn a_test_secret_on_a_live_endpoint_is_named_in_the_log(engine: Engine) {
     let body = stripe::event("evt_1", "customer.created", &serde_json::json!({ "id": "cus_1" }));
     let signature = stripe::signature_at("whsec_of_the_test_environment", &body, stripe::now());
     assert_eq!(gateway.post(&signature, body).await.expect("an answer").summary(), (400, "rejected"));
-    let lines = gateway.lines("webhook.rejected");
+    let lines = gateway.wait_for_lines("webhook.rejected", 1).await;
     let hint = crate::support::gateway::field(&lines[0], "hint").as_str().unwrap_or("").to_owned();
     assert!(hint.contains("billing-test"), "the hint is {hint:?}");
     assert_untouched(&database).await;

@@ -32,7 +32,11 @@ async fn a_client_that_gives_up_and_redelivers_during_and_after_the_work_has_one
     assert_eq!(during_b.expect("an answer").summary(), (200, "duplicate"));
     for gateway in [&a, &b] {
         assert_eq!(gateway.deliver(body.clone()).await.expect("an answer").summary(), (200, "duplicate"));
-        assert_eq!(gateway.lines("event.duplicate").len(), 2, "each redelivery leaves its line");
+        assert_eq!(
+            gateway.wait_for_lines("event.duplicate", 2).await.len(),
+            2,
+            "each redelivery leaves its line"
+        );
     }
     assert_eq!((database.count(EFFECTS).await, database.count(INBOX).await), (1, 1));
 }
@@ -67,7 +71,7 @@ async fn a_handler_that_fails_first_works_on_redelivery(engine: Engine) {
     let first = gateway.deliver(body.clone()).await.expect("an answer");
     assert_eq!(first.summary(), (500, "error"));
     assert_eq!(database.count(EFFECTS).await, 0);
-    assert_eq!(gateway.lines("event.failed").len(), 1);
+    assert_eq!(gateway.wait_for_lines("event.failed", 1).await.len(), 1);
 
     database.execute("UPDATE door SET is_open = 1").await;
     let second = gateway.deliver(body.clone()).await.expect("an answer");
@@ -93,7 +97,7 @@ async fn a_handler_that_fails_first_is_tried_again_by_the_worker(engine: Engine)
     let body = stripe::event("evt_1", "customer.created", &serde_json::json!({}));
 
     assert_eq!(gateway.deliver(body.clone()).await.expect("an answer").summary(), (200, "accepted"));
-    wait::until("a failure", async || (!gateway.lines("event.failed").is_empty()).then_some(())).await;
+    gateway.wait_for_lines("event.failed", 1).await;
     assert_eq!(database.count(EFFECTS).await, 0);
     assert_eq!(gateway.deliver(body).await.expect("an answer").summary(), (200, "duplicate"));
 
@@ -113,7 +117,7 @@ async fn an_event_that_always_fails_waits_for_a_person(engine: Engine) {
     database.wait_for("SELECT count(*) FROM webhook_inbox WHERE review_at IS NOT NULL", 1).await;
     assert_eq!(database.count("SELECT CAST(attempts AS bigint) FROM webhook_inbox").await, 3);
     assert_eq!((database.count(EFFECTS).await, database.count(PROCESSED).await), (0, 0));
-    assert_eq!(gateway.lines("event.needs_review").len(), 1);
+    assert_eq!(gateway.wait_for_lines("event.needs_review", 1).await.len(), 1);
 }
 
 /// A handler that a constraint stops until the door is open.

@@ -50,13 +50,15 @@ async fn a_worker_that_is_frozen_beyond_its_lease_has_its_effect_once() {
     let config =
         GatewayConfig::new(&database.url, "async").sql_handler("note", NOTE_EFFECT).with(SHORT_LEASES);
     let frozen = config.start().await;
+    let successor = config.start().await;
+    successor.signal(Signal::Stop);
     let held = database.hold("effects").await;
     assert_eq!(frozen.deliver(body()).await.expect("an answer").summary(), (200, "accepted"));
     wait::until("the handler to be at work", async || (database.blocked().await == 1).then_some(())).await;
     frozen.signal(Signal::Stop);
 
     // While it is frozen its lease ends, and another worker claims the event and waits for the row.
-    let successor = config.start().await;
+    successor.signal(Signal::Cont);
     database.wait_for("SELECT count(*) FROM webhook_inbox WHERE lease_epoch >= 2", 1).await;
     held.release().await;
     frozen.signal(Signal::Cont);

@@ -148,7 +148,7 @@ async fn an_event_that_nobody_wants_is_recorded_as_ignored(engine: Engine) {
     let body = stripe::event("evt_1", "customer.created", &json!({}));
     assert_eq!(gateway.deliver(body).await.expect("an answer").summary(), (200, "ignored"));
     assert_eq!((database.count(INBOX).await, database.count(PROCESSED).await), (1, 1));
-    assert_eq!(gateway.lines("event.ignored").len(), 1);
+    assert_eq!(gateway.wait_for_lines("event.ignored", 1).await.len(), 1);
     let backlog = gateway.metrics().await.sum("hookgate_inbox_backlog", &[("endpoint", "billing")]);
     assert!(backlog.abs() < 0.5);
 }

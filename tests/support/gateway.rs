@@ -192,9 +192,18 @@ impl Gateway {
         Metrics::scrape(self.admin).await
     }
 
-    /// The log lines with this name until now.
+    /// The log lines with this name until now. The log comes through a pipe, a little later than answers do.
     pub fn lines(&self, name: &str) -> Vec<Value> {
         self.log.named(name)
+    }
+
+    /// Waits until there are at least `count` log lines with this name.
+    pub async fn wait_for_lines(&self, name: &str, count: usize) -> Vec<Value> {
+        wait::until(&format!("{count} lines `{name}`"), async || {
+            let lines = self.lines(name);
+            (lines.len() >= count).then_some(lines)
+        })
+        .await
     }
 
     /// The whole log until now.

@@ -154,7 +154,11 @@ impl Node {
 }
 
 /// A folder under `target/tmp/interop` that `make` has filled once for this text of `manifest`.
-pub(super) fn environment(name: &str, manifest: &str, make: impl FnOnce(&Path) -> Result<(), String>) -> PathBuf {
+pub(super) fn environment(
+    name: &str,
+    manifest: &str,
+    make: impl FnOnce(&Path) -> Result<(), String>,
+) -> PathBuf {
     let manifest = fs::read(source(manifest)).expect("read the manifest");
     let digest = hex::encode(Sha256::digest(manifest));
     let parent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interop");

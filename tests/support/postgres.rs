@@ -69,7 +69,8 @@ impl Server {
         static SERVER: OnceLock<Server> = OnceLock::new();
         SERVER.get_or_init(|| match std::env::var("TEST_DATABASE_URL") {
             Ok(url) => {
-                let options = PgConnectOptions::from_str(&url).expect("TEST_DATABASE_URL is a PostgreSQL URL");
+                let options =
+                    PgConnectOptions::from_str(&url).expect("TEST_DATABASE_URL is a PostgreSQL URL");
                 Self { socket: None, options, _watch: None }
             }
             Err(_) => Self::start(),
@@ -78,7 +79,8 @@ impl Server {
 
     fn start() -> Self {
         let programs = programs();
-        let folder = tempfile::Builder::new().prefix("hookgate-pg-").tempdir().expect("a temporary folder").keep();
+        let folder =
+            tempfile::Builder::new().prefix("hookgate-pg-").tempdir().expect("a temporary folder").keep();
         let mut shell = Command::new("sh");
         shell.args(["-c", WATCH]).env("BIN", programs).current_dir(&folder).process_group(0);
         if id("-u", None) == 0 {
@@ -97,9 +99,12 @@ impl Server {
             let mut why = String::new();
             child.stderr.take().expect("stderr is piped").read_to_string(&mut why).expect("read");
             fs::remove_dir_all(&folder).ok();
-            panic!("no PostgreSQL cluster could be made for the tests:\n{why}\nTEST_DATABASE_URL can name one");
+            panic!(
+                "no PostgreSQL cluster could be made for the tests:\n{why}\nTEST_DATABASE_URL can name one"
+            );
         }
-        let options = PgConnectOptions::new_without_pgpass().socket(&folder).username("postgres").database("postgres");
+        let options =
+            PgConnectOptions::new_without_pgpass().socket(&folder).username("postgres").database("postgres");
         Self { socket: Some(folder), options, _watch: child.stdin.take() }
     }
 

@@ -8,6 +8,9 @@ use sha2::Sha256;
 /// The secret that [`super::GatewayConfig`] gives its endpoint.
 pub const SECRET: &str = "whsec_test_4f6a1c9d2e8b7f3a5c0d9e1b";
 
+/// When everything happened at Stripe.
+const CREATED: i64 = 1_790_000_000;
+
 /// The machine's time in Unix seconds.
 pub fn now() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "the sender's clock is the machine's")]
@@ -28,13 +31,13 @@ pub fn signature(body: &[u8]) -> String {
     signature_at(SECRET, body, now())
 }
 
-/// An event as Stripe sends it.
+/// An event as Stripe sends it: the same arguments make the same bytes.
 pub fn event(id: &str, event_type: &str, object: &Value) -> Vec<u8> {
     json!({
         "id": id,
         "object": "event",
         "api_version": "2026-09-30",
-        "created": now(),
+        "created": CREATED,
         "livemode": false,
         "pending_webhooks": 1,
         "request": { "id": null, "idempotency_key": null },
@@ -57,7 +60,7 @@ pub fn invoice_paid(event_id: &str, invoice_id: &str, amount: i64) -> Vec<u8> {
             "status": "paid",
             "currency": "eur",
             "amount_paid": amount,
-            "status_transitions": { "paid_at": now() }
+            "status_transitions": { "paid_at": CREATED }
         }),
     )
 }
