@@ -95,8 +95,8 @@ fn named_types<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a s
         .collect()
 }
 
-pub(super) fn count<K: PartialEq>(children: &[(K, IntCounter)], key: K) {
-    if let Some((_, counter)) = children.iter().find(|(k, _)| *k == key) {
+pub(super) fn count<K: PartialEq>(children: &[(K, IntCounter)], key: &K) {
+    if let Some((_, counter)) = children.iter().find(|(k, _)| k == key) {
         counter.inc();
     }
 }

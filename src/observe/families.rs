@@ -37,6 +37,7 @@ pub(super) struct Families {
     pub(super) leases_lost: IntCounterVec,
     pub(super) workers_alive: IntGaugeVec,
     pub(super) store_up: IntGauge,
+    pub(super) store_connections: IntGaugeVec,
     pub(super) store_wait: Histogram,
 }
 
@@ -152,6 +153,16 @@ impl Families {
                 IntGauge::new(
                     "hookgate_store_up",
                     "1 if the database answered the last question; the queue gauges vanish while it is 0.",
+                )?,
+            )?,
+            store_connections: register_one(
+                registry,
+                IntGaugeVec::new(
+                    Opts::new(
+                        "hookgate_store_connections",
+                        "Connections of this process to the database: busy (at work) or idle (open and free).",
+                    ),
+                    &["state"],
                 )?,
             )?,
             store_wait: register_one(

@@ -56,7 +56,7 @@ pub fn request_line(exchange: &Exchange<'_>, receipt: &Receipt) {
 }
 
 /// The first few of them with commas between, without building a string for a line that the filter drops.
-fn list<'a>(events: &'a [EventReceipt], field: fn(&EventReceipt) -> &str) -> impl fmt::Display + 'a {
+fn list(events: &[EventReceipt], field: fn(&EventReceipt) -> &str) -> impl fmt::Display + '_ {
     fmt::from_fn(move |f| {
         for (index, event) in events.iter().take(LISTED).enumerate() {
             f.write_str(if index > 0 { "," } else { "" })?;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use prometheus::core::Collector;
 use prometheus::{Encoder, IntCounterVec, Registry, Result, TextEncoder};
 
 use super::children::{EndpointMetrics, count};
@@ -15,7 +14,7 @@ use crate::config::{Config, Endpoint};
 use crate::model::{AttemptOutcome, Outcome};
 use crate::process::HandlerRun;
 use crate::receive::Receipt;
-use crate::store::Backlog;
+use crate::store::{Backlog, Connections};
 
 /// All metrics of this process.
 pub struct Metrics {
@@ -54,6 +53,9 @@ impl Metrics {
             families.leases_lost.get_metric_with_label_values(&[queue])?;
             families.workers_alive.get_metric_with_label_values(&[queue])?;
         }
+        for state in ["busy", "idle"] {
+            families.store_connections.get_metric_with_label_values(&[state])?;
+        }
         for reason in ["not_found", "panic"] {
             families.unrouted.get_metric_with_label_values(&[reason])?;
         }
@@ -63,10 +65,10 @@ impl Metrics {
     /// One answered request, with all that came of its events.
     pub fn request(&self, endpoint: &Endpoint, receipt: &Receipt, elapsed: Duration, now: Timestamp) {
         let Some(metrics) = self.endpoints.get(&endpoint.name) else { return };
-        count(&metrics.requests, receipt.outcome);
+        count(&metrics.requests, &receipt.outcome);
         metrics.duration.observe(elapsed.as_secs_f64());
         if let Some(rejection) = &receipt.rejection {
-            count(&metrics.rejections, rejection.reason);
+            count(&metrics.rejections, &rejection.reason);
         }
         if receipt.verified {
             self.verified(&endpoint.name, now);
@@ -77,7 +79,7 @@ impl Metrics {
             matched.inc();
         }
         for event in &receipt.events {
-            count(&metrics.events, event.outcome);
+            count(&metrics.events, &event.outcome);
             metrics.types.get(&event.event_type).unwrap_or(&metrics.other_types).inc();
             self.runs(metrics, &endpoint.name, &event.runs);
             if let Some(lag) = event.lag {
@@ -113,6 +115,15 @@ impl Metrics {
     /// A unit of work waited this long for its transaction.
     pub fn store_wait(&self, waited: Duration) {
         self.families.store_wait.observe(waited.as_secs_f64());
+    }
+
+    /// The connections to the store at this moment.
+    pub(super) fn connections(&self, connections: Connections) {
+        for (state, count) in [("busy", connections.busy), ("idle", connections.idle)] {
+            if let Ok(gauge) = self.families.store_connections.get_metric_with_label_values(&[state]) {
+                gauge.set(count.into());
+            }
+        }
     }
 
     /// What waits, as the store just said. Endpoints and destinations without a row have nothing waiting.
@@ -155,14 +166,6 @@ impl Metrics {
             .iter()
             .map(|(name, m)| (Arc::clone(name), total(m, &verified), total(m, &[Outcome::Duplicate])))
             .collect()
-    }
-
-    /// Adds a family that another module owns.
-    ///
-    /// # Errors
-    /// If its name is taken.
-    pub fn register(&self, collector: Box<dyn Collector>) -> Result<()> {
-        self.registry.register(collector)
     }
 
     /// The whole page in Prometheus' text format, version 0.0.4.

@@ -85,12 +85,10 @@ impl Monitor {
 
     async fn ask(&mut self) -> Result<(), StoreError> {
         let asked = self.ask_all().await;
-        match &asked {
-            Ok(()) => self.health.set(Some(Instant::now())),
-            Err(_) => {
-                self.health.set(None);
-                self.metrics.store_failed();
-            }
+        self.metrics.connections(self.ledger.connections());
+        self.health.set(asked.is_ok().then(Instant::now));
+        if asked.is_err() {
+            self.metrics.store_failed();
         }
         asked
     }

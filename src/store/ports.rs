@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Backlog, Insertion, Lane, Quarantined, Settled, StoreError, Unit};
+use super::{Backlog, Connections, Insertion, Lane, Quarantined, Settled, StoreError, Unit};
 use crate::clock::Timestamp;
 use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next};
 
@@ -134,4 +134,7 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn ready(&self) -> Result<(), StoreError>;
+
+    /// The connections that this process holds at the moment.
+    fn connections(&self) -> Connections;
 }

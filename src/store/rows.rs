@@ -119,6 +119,23 @@ pub struct Backlog {
     pub dead: i64,
 }
 
+/// Connections of this process to the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// At work.
+    pub busy: u32,
+    /// Open and free.
+    pub idle: u32,
+}
+
+impl Connections {
+    /// Of a pool of `size` connections, so many are `idle` (the two numbers may be of different moments).
+    pub(super) fn of(size: u32, idle: usize) -> Self {
+        let idle = u32::try_from(idle).unwrap_or(u32::MAX);
+        Self { busy: size.saturating_sub(idle), idle }
+    }
+}
+
 /// Counts of waiting rows stop here, so that asking stays cheap; a count of this value means "this many or more".
 pub const BACKLOG_CAP: i64 = 100_001;
 

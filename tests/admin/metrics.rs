@@ -55,6 +55,8 @@ async fn what_waits_is_shown_also_where_the_config_has_no_such_name_any_more() {
         r#"hookgate_outbox_backlog{destination="crm"} 3"#,
         r#"hookgate_outbox_needs_review{destination="crm"} 2"#,
         "hookgate_store_up 1",
+        r#"hookgate_store_connections{state="busy"} 2"#,
+        r#"hookgate_store_connections{state="idle"} 5"#,
     ] {
         assert!(page.lines().any(|l| l == line), "{line} is missing");
     }

@@ -12,7 +12,7 @@ use hookgate::config::{self, Config, Sources};
 use hookgate::ingress::{Drain, Limits, bind, listen};
 use hookgate::model::{Event, EventKey, Secret};
 use hookgate::observe::{Metrics, Monitor};
-use hookgate::store::{Backlog, Ledger, StoreError};
+use hookgate::store::{Backlog, Connections, Ledger, StoreError};
 use tokio_util::sync::CancellationToken;
 
 /// Shorter than any test's patience.
@@ -20,7 +20,6 @@ const INTERVAL: Duration = Duration::from_millis(20);
 
 pub struct Rig {
     pub address: SocketAddr,
-    pub metrics: Arc<Metrics>,
     pub store: Arc<Scripted>,
     pub draining: CancellationToken,
 }
@@ -44,12 +43,7 @@ impl Rig {
         admin.listen = said_to_listen_on.parse().unwrap();
         admin.metrics_token = token.map(|token| Secret::new(token.as_bytes()));
         let draining = CancellationToken::new();
-        let state = AdminState {
-            admin,
-            metrics: Arc::clone(&metrics),
-            store: monitor.health(),
-            draining: draining.clone(),
-        };
+        let state = AdminState { admin, metrics, store: monitor.health(), draining: draining.clone() };
         tokio::spawn(monitor.run(CancellationToken::new()));
         let tcp = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let address = tcp.local_addr().unwrap();
@@ -59,7 +53,7 @@ impl Rig {
             let never = Drain { signal: CancellationToken::new(), delay: Duration::ZERO, timeout: minute };
             listen(tcp, None, limits, router(state), &never).await
         });
-        Self { address, metrics, store, draining }
+        Self { address, store, draining }
     }
 }
 
@@ -108,5 +102,9 @@ impl Ledger for Scripted {
 
     async fn ready(&self) -> Result<(), StoreError> {
         self.answer(())
+    }
+
+    fn connections(&self) -> Connections {
+        Connections { busy: 2, idle: 5 }
     }
 }

@@ -92,7 +92,7 @@ async fn surplus_connections_wait_until_one_ends() {
 #[tokio::test]
 async fn too_many_headers_and_too_long_ones_are_refused() {
     let rig = Rig::generous().await;
-    let many: String = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect();
+    let many = "x-many: 1\r\n".repeat(200);
     let long = format!("x-long: {}\r\n", "a".repeat(200_000));
     for headers in [many, long] {
         let answer =

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Ledger, StoreError};
+use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, StoreError};
 use super::tx::by_key;
 use super::{Postgres, error, rows};
 use crate::clock::Timestamp;
@@ -73,6 +73,10 @@ impl Ledger for Postgres {
             }
             Err(failed) => Err(error(failed)),
         }
+    }
+
+    fn connections(&self) -> Connections {
+        Connections::of(self.pool.size(), self.pool.num_idle())
     }
 }
 

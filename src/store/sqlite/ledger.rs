@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Ledger, StoreError};
+use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, StoreError};
 use super::tx::by_key;
 use super::{Sqlite, error, rows};
 use crate::clock::Timestamp;
@@ -74,6 +74,13 @@ impl Ledger for Sqlite {
             }
             Err(failed) => Err(error(failed)),
         }
+    }
+
+    fn connections(&self) -> Connections {
+        Connections::of(
+            self.writer.size() + self.readers.size(),
+            self.writer.num_idle() + self.readers.num_idle(),
+        )
     }
 }
 
