@@ -38,7 +38,9 @@ impl StoreError {
         if found >= needed {
             return Ok(());
         }
-        Err(Self::Schema(format!("it is at version {found}, this binary needs {needed}; run `hookgate migrate`")))
+        Err(Self::Schema(format!(
+            "it is at version {found}, this binary needs {needed}; run `hookgate migrate`"
+        )))
     }
 
     /// A short code for `last_error`: `store.sql.23505`, `store.timeout`, ….

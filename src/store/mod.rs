@@ -1,6 +1,6 @@
 //! The narrow waist: every statement that touches the database stands below this module.
 //!
-//! Two engines, one behaviour: [`sqlite`] for one machine, [`postgres`] for many. Each implements the ports below
+//! Two engines, one behaviour: `sqlite` for one machine, `postgres` for many. Each implements the ports below
 //! over its own `.sql` files of the same names; `tests/store` runs one conformance suite on both.
 //!
 //! Who acts: `receive` accepts events, `process` works inside a [`Unit`], `worker` claims from the queues and settles.

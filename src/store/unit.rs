@@ -13,7 +13,7 @@ use crate::model::{Event, EventKey, Leased, NewEvent};
 #[derive(Debug)]
 pub enum Locked {
     /// The row is ours until the transaction ends.
-    Event(Event),
+    Event(Box<Event>),
     /// It is done, needs review, or was claimed anew (the epoch moved on): nothing to do.
     Gone,
 }
@@ -42,44 +42,68 @@ pub struct Unit(Tx);
 impl Unit {
     /// Inserts the event, or finds the row that is there: locked (`FOR UPDATE`) if it is unprocessed. Waits for a
     /// concurrent copy up to the time left.
+    ///
+    /// # Errors
+    /// [`StoreError::Timeout`] if the copy did not end in time.
     pub async fn insert(&mut self, event: &NewEvent) -> Result<Insertion, StoreError> {
         on!(&mut self.0.0, tx => tx.insert(event).await)
     }
 
     /// Reads a row that [`Unit::insert`] found, as its first copy was stored.
+    ///
+    /// # Errors
+    /// [`StoreError`]
     pub async fn stored(&mut self, key: &EventKey) -> Result<Option<Event>, StoreError> {
         on!(&mut self.0.0, tx => tx.stored(key).await)
     }
 
     /// Locks a claimed row and checks again that it is still unprocessed and still of this claim's epoch.
+    ///
+    /// # Errors
+    /// [`StoreError`]
     pub async fn lock(&mut self, leased: &Leased<EventKey>) -> Result<Locked, StoreError> {
         on!(&mut self.0.0, tx => tx.lock(leased).await)
     }
 
     /// Before a handler: opens a savepoint, and bounds the handler's statements by `limit`. Rows that it inserts into
     /// `outbox` will carry `event`'s key and `route`.
+    ///
+    /// # Errors
+    /// [`StoreError`]
     pub async fn enter(&mut self, event: &Event, route: &str, limit: Duration) -> Result<(), StoreError> {
         on!(&mut self.0.0, tx => tx.enter(event, route, limit).await)
     }
 
-    /// After a handler: releases the savepoint. An error means that the handler ended the transaction itself or
-    /// ignored an SQL error: nothing of it may be kept.
+    /// After a handler: releases the savepoint.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`]: the handler ended the transaction itself or ignored an SQL error. Nothing may be kept:
+    /// drop the unit or roll it back.
     pub async fn leave(&mut self) -> Result<(), StoreError> {
         on!(&mut self.0.0, tx => tx.leave().await)
     }
 
     /// The messages written in this transaction that have no address yet, in the order of writing.
+    ///
+    /// # Errors
+    /// [`StoreError`]
     pub async fn emitted(&mut self, key: &EventKey) -> Result<Vec<Emitted>, StoreError> {
         on!(&mut self.0.0, tx => tx.emitted(key).await)
     }
 
     /// Addresses one emitted message, `(destination, message id)`: gives the row its destination and message id; with
     /// several destinations, adds copies.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the message has an address already.
     pub async fn address(&mut self, id: i64, to: &[(&str, &str)]) -> Result<(), StoreError> {
         on!(&mut self.0.0, tx => tx.address(id, to).await)
     }
 
     /// Writes one outbox row that forwards the event as it came.
+    ///
+    /// # Errors
+    /// [`StoreError`]
     pub async fn forward(
         &mut self,
         event: &Event,

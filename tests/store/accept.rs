@@ -23,7 +23,9 @@ both_engines!(
 async fn an_event_is_kept_byte_for_byte(engine: Engine) {
     let fixture = Fixture::new(engine).await;
     let event = with_body("evt_1", b"{\"a\":\"\\u0000\"}\xff\x00 \r\n");
-    let Insertion::Inserted { received_at } = fixture.accept(&event).await else { panic!("the event is new") };
+    let Insertion::Inserted { received_at } = fixture.accept(&event).await else {
+        panic!("the event is new")
+    };
     let found = fixture.store.ledger.find(&event.key).await.unwrap().expect("the event is there");
     assert_eq!(found.key, event.key);
     assert_eq!(found.body, event.body);
@@ -35,14 +37,17 @@ async fn an_event_is_kept_byte_for_byte(engine: Engine) {
     assert_eq!(found.ordering_key, event.ordering_key);
     assert_eq!(found.content_type, event.content_type);
     assert_eq!(found.trace_context, event.trace_context);
-    let request = format!("SELECT count(*) FROM webhook_inbox WHERE CAST(request_id AS text) = '{}'", event.request_id);
+    let request =
+        format!("SELECT count(*) FROM webhook_inbox WHERE CAST(request_id AS text) = '{}'", event.request_id);
     assert_eq!(fixture.raw.count(&request).await, 1);
 }
 
 async fn a_second_copy_meets_the_first(engine: Engine) {
     let fixture = Fixture::new(engine).await;
     let event = event("evt_1");
-    let Insertion::Inserted { received_at } = fixture.accept(&event).await else { panic!("the event is new") };
+    let Insertion::Inserted { received_at } = fixture.accept(&event).await else {
+        panic!("the event is new")
+    };
     let first = existing(fixture.accept(&event).await);
     assert_eq!(first.received_at, received_at);
     assert_eq!(first.state, RowState::Unprocessed);
@@ -70,7 +75,8 @@ async fn another_body_under_the_same_id_brings_the_first_body_back(engine: Engin
 
 async fn twins_in_one_batch_are_one_row(engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let batch = [with_body("evt_1", b"one"), event("evt_2"), with_body("evt_1", b"one"), with_body("evt_1", b"two")];
+    let batch =
+        [with_body("evt_1", b"one"), event("evt_2"), with_body("evt_1", b"one"), with_body("evt_1", b"two")];
     let mut answers = fixture.store.inbox.accept(&batch).await.unwrap().into_iter();
     let Some(Insertion::Inserted { received_at }) = answers.next() else { panic!("the first copy is new") };
     assert!(matches!(answers.next(), Some(Insertion::Inserted { .. })));

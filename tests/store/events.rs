@@ -92,10 +92,15 @@ async fn a_row_that_crashed_before_is_claimed_alone(engine: Engine) {
     fixture.expire("webhook_inbox").await;
     fixture.store.events.fail(last, &failure(), &Next::Retry { after: Duration::ZERO }).await.unwrap();
     fixture.accept_ids(&["evt_6"]).await;
-    let later = fixture.dialect("now() - interval '1 ms'", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 seconds')");
-    let reorder = format!("UPDATE webhook_inbox SET available_at = {later} WHERE event_id IN ('evt_5', 'evt_6')");
+    let later =
+        fixture.dialect("now() - interval '1 ms'", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 seconds')");
+    let reorder =
+        format!("UPDATE webhook_inbox SET available_at = {later} WHERE event_id IN ('evt_5', 'evt_6')");
     fixture.raw.execute(&reorder).await;
-    fixture.raw.execute("UPDATE webhook_inbox SET crash_attempts = 1, attempts = 2 WHERE event_id = 'evt_6'").await;
+    fixture
+        .raw
+        .execute("UPDATE webhook_inbox SET crash_attempts = 1, attempts = 2 WHERE event_id = 'evt_6'")
+        .await;
     fixture.raw.execute("UPDATE webhook_inbox SET processed_at = received_at, outcome = 'processed', lease_until = NULL WHERE event_id < 'evt_5'").await;
     assert_eq!(ids(&fixture.claim(10).await), ["evt_5"]);
     assert_eq!(ids(&fixture.claim(10).await), ["evt_6"]);
@@ -167,7 +172,8 @@ async fn a_failed_row_waits_for_its_time(engine: Engine) {
     assert!(fixture.claim(10).await.is_empty());
     let due = fixture.store.events.next_due(&[lane("inbox", 1)]).await.unwrap().unwrap();
     assert!((60.0..=90.5).contains(&due.as_secs_f64()), "{due:?}");
-    let noted = "SELECT event_id, last_error FROM webhook_inbox WHERE lease_until IS NULL AND review_at IS NULL";
+    let noted =
+        "SELECT event_id, last_error FROM webhook_inbox WHERE lease_until IS NULL AND review_at IS NULL";
     assert_eq!(fixture.raw.pairs(noted).await, [("evt_1".into(), "handler.sql.23505".into())]);
     fixture.raw.execute("UPDATE webhook_inbox SET available_at = received_at").await;
     let again = fixture.claim_one().await;
@@ -213,7 +219,13 @@ async fn a_processed_row_cannot_fail(engine: Engine) {
     settle_as_done(&fixture, &leased).await;
     let next = Next::Retry { after: Duration::ZERO };
     assert_eq!(fixture.store.events.fail(leased, &failure(), &next).await.unwrap(), Settled::LeaseLost);
-    assert_eq!(fixture.raw.count("SELECT count(*) FROM webhook_inbox WHERE outcome = 'processed' AND last_error IS NULL").await, 1);
+    assert_eq!(
+        fixture
+            .raw
+            .count("SELECT count(*) FROM webhook_inbox WHERE outcome = 'processed' AND last_error IS NULL")
+            .await,
+        1
+    );
 }
 
 async fn a_lease_can_be_extended(engine: Engine) {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hookgate::clock::Timestamp;
 use hookgate::config::{self, DatabaseUrl};
 use hookgate::model::{Event, EventKey, Headers, Leased, NewEvent};
-use hookgate::store::{self, Existing, Finish, Insertion, Lane, Queue, Sql, Store};
+use hookgate::store::{self, Existing, Finish, Insertion, Lane, Sql, Store};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -60,7 +60,9 @@ impl Fixture {
     /// Ends all leases of a table: what happens when a worker dies.
     pub async fn expire(&self, table: &str) {
         let past = self.dialect("now() - interval '1 second'", "'2000-01-01T00:00:00.000Z'");
-        self.raw.execute(&format!("UPDATE {table} SET lease_until = {past} WHERE lease_until IS NOT NULL")).await;
+        self.raw
+            .execute(&format!("UPDATE {table} SET lease_until = {past} WHERE lease_until IS NOT NULL"))
+            .await;
     }
 
     /// Does the whole unit of work of an event without handlers.
@@ -115,7 +117,7 @@ pub fn config(database: &Database) -> config::Database {
 }
 
 pub fn lane(name: &str, limit: u32) -> Lane {
-    Lane { name: name.into(), limit, lease: Duration::from_secs(60), max_attempts: 3 }
+    Lane { name: name.into(), limit, lease: Duration::from_mins(1), max_attempts: 3 }
 }
 
 pub fn key(id: &str) -> EventKey {
@@ -178,13 +180,10 @@ pub fn ids(claimed: &[Leased<EventKey>]) -> Vec<&str> {
     claimed.iter().map(|leased| leased.item.event_id.as_str()).collect()
 }
 
-/// So that the port's trait need not be named in every test.
+/// Locks a claimed row and finishes it.
 pub async fn settle_as_done(fixture: &Fixture, leased: &Leased<EventKey>) {
     let mut unit = fixture.store.inbox.begin(LONG).await.expect("begin");
     unit.lock(leased).await.expect("lock");
     unit.finish(&leased.item, &DONE).await.expect("finish");
     unit.commit().await.expect("commit");
 }
-
-/// A queue's face for tests that run on both queues.
-pub type Events = Arc<dyn Queue<EventKey>>;

@@ -18,7 +18,8 @@ both_engines!(
     a_spoiled_connection_serves_nobody_else,
 );
 
-const BAD: Sql = Sql { postgres: "INSERT INTO no_such_table VALUES (1)", sqlite: "INSERT INTO no_such_table VALUES (1)" };
+const BAD: Sql =
+    Sql { postgres: "INSERT INTO no_such_table VALUES (1)", sqlite: "INSERT INTO no_such_table VALUES (1)" };
 
 async fn a_handler_that_commits_is_not_acknowledged(engine: Engine) {
     let fixture = Fixture::new(engine).await;
@@ -37,7 +38,10 @@ async fn a_handler_that_rolls_back_is_not_acknowledged(engine: Engine) {
 async fn a_handler_that_commits_and_begins_anew_is_not_acknowledged(engine: Engine) {
     let fixture = Fixture::new(engine).await;
     refused(&fixture, &["COMMIT", "BEGIN"]).await;
-    assert_eq!(fixture.raw.count("SELECT count(*) FROM webhook_inbox WHERE processed_at IS NOT NULL").await, 0);
+    assert_eq!(
+        fixture.raw.count("SELECT count(*) FROM webhook_inbox WHERE processed_at IS NOT NULL").await,
+        0
+    );
 }
 
 async fn a_handler_that_ignores_an_error_is_not_acknowledged(engine: Engine) {
@@ -58,7 +62,10 @@ async fn a_handler_that_leaves_a_savepoint_of_its_own_is_acknowledged(engine: En
     unit.leave().await.unwrap();
     unit.finish(&event.key, &DONE).await.unwrap();
     unit.commit().await.unwrap();
-    assert_eq!(fixture.raw.count("SELECT count(*) FROM webhook_inbox WHERE processed_at IS NOT NULL").await, 1);
+    assert_eq!(
+        fixture.raw.count("SELECT count(*) FROM webhook_inbox WHERE processed_at IS NOT NULL").await,
+        1
+    );
 }
 
 async fn a_spoiled_connection_serves_nobody_else(engine: Engine) {
@@ -69,7 +76,8 @@ async fn a_spoiled_connection_serves_nobody_else(engine: Engine) {
     for round in 0..10 {
         fixture.process(&event(&format!("evt_good_{round}"))).await;
     }
-    let done = "SELECT count(*) FROM webhook_inbox WHERE event_id LIKE 'evt_good_%' AND outcome = 'processed'";
+    let done =
+        "SELECT count(*) FROM webhook_inbox WHERE event_id LIKE 'evt_good_%' AND outcome = 'processed'";
     assert_eq!(fixture.raw.count(done).await, 10);
 }
 

@@ -36,7 +36,9 @@ async fn the_backlog_is_counted_by_endpoint_and_destination(engine: Engine) {
     let failure = Failure { code: "why".into(), retryable: false };
     let next = Next::Review { reason: "why".into() };
     fixture.store.events.fail(claimed.remove(0), &failure, &next).await.unwrap();
-    for (id, destination) in [("evt_10", Some("crm")), ("evt_11", Some("crm")), ("evt_12", Some("erp")), ("evt_13", None)] {
+    for (id, destination) in
+        [("evt_10", Some("crm")), ("evt_11", Some("crm")), ("evt_12", Some("erp")), ("evt_13", None)]
+    {
         fixture.message(id, destination).await;
     }
     let (inbox, outbox) = fixture.store.ledger.backlog().await.unwrap();
@@ -49,8 +51,12 @@ async fn the_age_of_a_backlog_is_that_of_its_oldest_row(engine: Engine) {
     let fixture = Fixture::new(engine).await;
     fixture.accept_ids(&["evt_1", "evt_2"]).await;
     fixture.message("evt_3", Some("crm")).await;
-    let past = fixture.dialect("now() - interval '100 s'", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-100 seconds')");
-    fixture.raw.execute(&format!("UPDATE webhook_inbox SET received_at = {past} WHERE event_id = 'evt_2'")).await;
+    let past =
+        fixture.dialect("now() - interval '100 s'", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-100 seconds')");
+    fixture
+        .raw
+        .execute(&format!("UPDATE webhook_inbox SET received_at = {past} WHERE event_id = 'evt_2'"))
+        .await;
     fixture.raw.execute(&format!("UPDATE outbox SET created_at = {past}")).await;
     let (inbox, outbox) = fixture.store.ledger.backlog().await.unwrap();
     for oldest in [inbox[0].oldest, outbox[0].oldest] {
@@ -65,8 +71,11 @@ async fn duplicates_are_counted_by_endpoint_and_hour(engine: Engine) {
     ledger.count_events("billing", 10, 2).await.unwrap();
     ledger.count_events("billing", 5, 1).await.unwrap();
     ledger.count_events("other", 1, 0).await.unwrap();
-    let hour = fixture.dialect("now() - interval '30 hours'", "strftime('%Y-%m-%dT%H:00:00.000Z', 'now', '-30 hours')");
-    let old = format!("INSERT INTO webhook_counts (endpoint, hour, events, duplicates) VALUES ('billing', {hour}, 100, 50)");
+    let hour = fixture
+        .dialect("now() - interval '30 hours'", "strftime('%Y-%m-%dT%H:00:00.000Z', 'now', '-30 hours')");
+    let old = format!(
+        "INSERT INTO webhook_counts (endpoint, hour, events, duplicates) VALUES ('billing', {hour}, 100, 50)"
+    );
     fixture.raw.execute(&old).await;
     let expected = [("billing".to_owned(), 15, 3), ("other".to_owned(), 1, 0)];
     assert_eq!(ledger.event_counts(24).await.unwrap(), expected);
@@ -81,8 +90,12 @@ async fn types_of_the_last_hour_are_counted(engine: Engine) {
     let mut other = event("evt_4");
     other.event_type = "invoice.created".into();
     fixture.accept(&other).await;
-    let past = fixture.dialect("now() - interval '2 hours'", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-2 hours')");
-    fixture.raw.execute(&format!("UPDATE webhook_inbox SET received_at = {past} WHERE event_id = 'evt_3'")).await;
+    let past =
+        fixture.dialect("now() - interval '2 hours'", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-2 hours')");
+    fixture
+        .raw
+        .execute(&format!("UPDATE webhook_inbox SET received_at = {past} WHERE event_id = 'evt_3'"))
+        .await;
     let expected = [
         ("billing".to_owned(), "invoice.paid".to_owned(), 2),
         ("billing".to_owned(), "invoice.created".to_owned(), 1),

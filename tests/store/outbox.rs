@@ -72,7 +72,9 @@ async fn a_message_without_destination_is_never_claimed(engine: Engine) {
 
 async fn each_destination_has_its_own_room(engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    for (id, destination) in [("evt_1", "crm"), ("evt_2", "crm"), ("evt_3", "crm"), ("evt_4", "erp"), ("evt_5", "erp")] {
+    for (id, destination) in
+        [("evt_1", "crm"), ("evt_2", "crm"), ("evt_3", "crm"), ("evt_4", "erp"), ("evt_5", "erp")]
+    {
         fixture.message(id, Some(destination)).await;
     }
     let mut claimed = ids(&fixture.messages(10, &[lane("crm", 2), lane("erp", 1)]).await).join(" ");
@@ -106,7 +108,8 @@ async fn a_published_message_is_done_and_its_attempt_recorded(engine: Engine) {
     let fixture = Fixture::new(engine).await;
     fixture.message("evt_1", Some("crm")).await;
     let leased = fixture.one_message().await;
-    let settled = fixture.store.outbox.publish(leased, &attempt(AttemptOutcome::Succeeded, 200)).await.unwrap();
+    let settled =
+        fixture.store.outbox.publish(leased, &attempt(AttemptOutcome::Succeeded, 200)).await.unwrap();
     assert_eq!(settled, Settled::Written);
     let done = "SELECT count(*) FROM outbox WHERE published_at IS NOT NULL AND lease_until IS NULL AND last_error IS NULL";
     assert_eq!(fixture.raw.count(done).await, 1);
@@ -136,7 +139,8 @@ async fn a_stale_sender_cannot_settle_but_its_attempt_is_recorded(engine: Engine
     let failed = attempt(AttemptOutcome::Failed, 503);
     let next = Next::Review { reason: "why".into() };
     assert_eq!(outbox.fail_attempt(second, &failed, &next).await.unwrap(), Settled::LeaseLost);
-    let untouched = "SELECT count(*) FROM outbox WHERE published_at IS NULL AND review_at IS NULL AND last_error IS NULL";
+    let untouched =
+        "SELECT count(*) FROM outbox WHERE published_at IS NULL AND review_at IS NULL AND last_error IS NULL";
     assert_eq!(fixture.raw.count(untouched).await, 1);
     let lost = fixture.dialect("lease_lost", "lease_lost = 1");
     assert_eq!(fixture.raw.count(&format!("SELECT count(*) FROM delivery_attempts WHERE {lost}")).await, 2);
@@ -165,7 +169,8 @@ async fn a_rejected_message_goes_to_review(engine: Engine) {
     let leased = fixture.one_message().await;
     let next = Next::Review { reason: "the destination said 410".into() };
     fixture.store.outbox.fail_attempt(leased, &attempt(AttemptOutcome::Rejected, 410), &next).await.unwrap();
-    let noted = "SELECT last_error, review_reason FROM outbox WHERE review_at IS NOT NULL AND published_at IS NULL";
+    let noted =
+        "SELECT last_error, review_reason FROM outbox WHERE review_at IS NOT NULL AND published_at IS NULL";
     assert_eq!(fixture.raw.pairs(noted).await, [("status.410".into(), "the destination said 410".into())]);
     let (_, outbox) = fixture.store.ledger.backlog().await.unwrap();
     assert_eq!((outbox[0].name.as_str(), outbox[0].backlog, outbox[0].needs_review), ("crm", 0, 1));

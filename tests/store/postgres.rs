@@ -44,7 +44,10 @@ async fn a_constraint_that_is_checked_at_commit_is_no_unknown_outcome() {
     unit.leave().await.unwrap();
     unit.finish(&event.key, &DONE).await.unwrap();
     let refused = unit.commit().await;
-    assert!(matches!(&refused, Err(StoreError::Sql { code: Some(code), .. }) if code == "23503"), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(StoreError::Sql { code: Some(code), .. }) if code == "23503"),
+        "{refused:?}"
+    );
     assert_eq!(fixture.raw.count("SELECT count(*) FROM webhook_inbox").await, 0);
 }
 

@@ -43,7 +43,10 @@ async fn both_engines_have_the_same_tables_and_columns() {
     let of_postgres: BTreeSet<_> = of_postgres.into_iter().collect();
     let of_sqlite: BTreeSet<_> = of_sqlite.into_iter().collect();
     assert!(of_postgres.len() > 50);
-    assert_eq!(of_postgres.symmetric_difference(&of_sqlite).collect::<Vec<_>>(), Vec::<&(String, String)>::new());
+    assert_eq!(
+        of_postgres.symmetric_difference(&of_sqlite).collect::<Vec<_>>(),
+        Vec::<&(String, String)>::new()
+    );
 }
 
 #[tokio::test]
@@ -57,7 +60,8 @@ async fn bodies_are_packed_with_lz4_where_the_server_can() {
 
 async fn every_statement_fits_the_schema(engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store").join(fixture.dialect("postgres", "sqlite"));
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store").join(fixture.dialect("postgres", "sqlite"));
     let files: Vec<PathBuf> = fs::read_dir(folder)
         .expect("read the folder")
         .map(|entry| entry.expect("read the folder").path())
@@ -168,7 +172,8 @@ async fn the_json_view_shows_what_is_json(engine: Engine) {
         fixture.accept(&with_body(id, body)).await;
     }
     let not_utf8 = fixture.dialect("", " AND event_id <> 'not utf-8'"); // SQLite's text is not checked
-    let shown = format!("SELECT event_id, event_type FROM webhook_inbox_events WHERE payload IS NOT NULL{not_utf8}");
+    let shown =
+        format!("SELECT event_id, event_type FROM webhook_inbox_events WHERE payload IS NOT NULL{not_utf8}");
     assert_eq!(fixture.raw.pairs(&shown).await, [("json".into(), "invoice.paid".into())]);
     let amount = fixture.dialect("(payload->>'amount')::bigint", "payload->>'amount'");
     let read = format!("SELECT {amount} FROM webhook_inbox_events WHERE event_id = 'json'");

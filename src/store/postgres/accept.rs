@@ -5,8 +5,8 @@ use std::time::Duration;
 use sqlx::{PgConnection, Row};
 
 use super::super::Insertion;
-use super::super::tx::storable;
 use super::super::twins::Found;
+use super::super::tx::storable;
 use super::rows;
 use super::tx::milliseconds;
 use crate::model::NewEvent;

@@ -25,10 +25,13 @@ impl Queue<EventKey> for Postgres {
             .bind(i64::from(limit.min(lane.limit)))
             .bind(lane.lease.as_secs_f64())
             .bind(i64::from(lane.max_attempts))
-            .fetch_all(&self.pool)
+            .fetch_all(&mut *self.connection().await?)
             .await
             .map_err(error)?;
-        rows.iter().filter_map(|row| rows::claimed_event(row).transpose()).collect::<Result<_, _>>().map_err(error)
+        rows.iter()
+            .filter_map(|row| rows::claimed_event(row).transpose())
+            .collect::<Result<_, _>>()
+            .map_err(error)
     }
 
     async fn extend(&self, leased: &Leased<EventKey>, lease: Duration) -> Result<Settled, StoreError> {
@@ -55,7 +58,7 @@ impl Queue<EventKey> for Postgres {
     }
 
     async fn next_due(&self, _: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let row = sqlx::query(NEXT_DUE).fetch_one(&self.pool).await.map_err(error)?;
+        let row = sqlx::query(NEXT_DUE).fetch_one(&mut *self.connection().await?).await.map_err(error)?;
         Ok(wait(row.try_get("seconds").map_err(error)?))
     }
 }

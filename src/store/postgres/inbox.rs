@@ -27,7 +27,9 @@ impl Inbox for Postgres {
             // Between the two statements a row can only go, by retention: then it is inserted after all.
             let gone = without(&missing, &found);
             if !gone.is_empty() {
-                found.extend(accept::insert(&mut connection, &gone, LOCK_TIMEOUT).await.map_err(commit_error)?);
+                found.extend(
+                    accept::insert(&mut connection, &gone, LOCK_TIMEOUT).await.map_err(commit_error)?,
+                );
             }
         }
         Ok(twins::answer(events, &found))

@@ -24,8 +24,16 @@ const SCHEMA_VERSION: &str = include_str!("schema_version.sql");
 #[async_trait]
 impl Ledger for Postgres {
     async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError> {
-        let inbox = sqlx::query(INBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.pool).await.map_err(error)?;
-        let outbox = sqlx::query(OUTBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.pool).await.map_err(error)?;
+        let inbox = sqlx::query(INBOX_BACKLOG)
+            .bind(BACKLOG_CAP)
+            .fetch_all(&mut *self.connection().await?)
+            .await
+            .map_err(error)?;
+        let outbox = sqlx::query(OUTBOX_BACKLOG)
+            .bind(BACKLOG_CAP)
+            .fetch_all(&mut *self.connection().await?)
+            .await
+            .map_err(error)?;
         Ok((read(&inbox, backlog)?, read(&outbox, backlog)?))
     }
 
@@ -34,20 +42,25 @@ impl Ledger for Postgres {
             .bind(endpoint)
             .bind(events.cast_signed())
             .bind(duplicates.cast_signed())
-            .execute(&self.pool)
+            .execute(&mut *self.connection().await?)
             .await
             .map_err(error)?;
         Ok(())
     }
 
     async fn last_verified(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {
-        let rows = sqlx::query(LAST_VERIFIED).fetch_all(&self.pool).await.map_err(error)?;
+        let rows =
+            sqlx::query(LAST_VERIFIED).fetch_all(&mut *self.connection().await?).await.map_err(error)?;
         read(&rows, |row| Ok((row.try_get("endpoint")?, row.try_get("counted_at")?)))
     }
 
     async fn event_counts(&self, hours: u32) -> Result<Vec<(String, u64, u64)>, StoreError> {
         let hours = i32::try_from(hours).unwrap_or(i32::MAX);
-        let rows = sqlx::query(EVENT_COUNTS).bind(hours).fetch_all(&self.pool).await.map_err(error)?;
+        let rows = sqlx::query(EVENT_COUNTS)
+            .bind(hours)
+            .fetch_all(&mut *self.connection().await?)
+            .await
+            .map_err(error)?;
         read(&rows, |row| {
             let (events, duplicates): (i64, i64) = (row.try_get("events")?, row.try_get("duplicates")?);
             Ok((row.try_get("endpoint")?, events.cast_unsigned(), duplicates.cast_unsigned()))
@@ -55,17 +68,20 @@ impl Ledger for Postgres {
     }
 
     async fn event_types(&self) -> Result<Vec<(String, String, i64)>, StoreError> {
-        let rows = sqlx::query(EVENT_TYPES).fetch_all(&self.pool).await.map_err(error)?;
+        let rows = sqlx::query(EVENT_TYPES).fetch_all(&mut *self.connection().await?).await.map_err(error)?;
         read(&rows, |row| Ok((row.try_get("endpoint")?, row.try_get("event_type")?, row.try_get("events")?)))
     }
 
     async fn find(&self, key: &EventKey) -> Result<Option<Event>, StoreError> {
-        let row = by_key(sqlx::query(FIND), key).fetch_optional(&self.pool).await.map_err(error)?;
+        let row = by_key(sqlx::query(FIND), key)
+            .fetch_optional(&mut *self.connection().await?)
+            .await
+            .map_err(error)?;
         row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
     }
 
     async fn ready(&self) -> Result<(), StoreError> {
-        match sqlx::query(SCHEMA_VERSION).fetch_one(&self.pool).await {
+        match sqlx::query(SCHEMA_VERSION).fetch_one(&mut *self.connection().await?).await {
             Ok(row) => StoreError::unless_current(row.try_get("version").map_err(error)?, self.version),
             // undefined_table: never migrated
             Err(sqlx::Error::Database(refusal)) if refusal.code().as_deref() == Some("42P01") => {

@@ -6,8 +6,10 @@
 
 mod accept;
 mod events;
+mod handler;
 mod inbox;
 mod ledger;
+mod messages;
 mod outbox;
 mod rows;
 mod tx;
@@ -24,8 +26,11 @@ use sqlx::{ConnectOptions, Connection, PgPool};
 use super::StoreError;
 pub(super) use tx::PgTx;
 
-/// How long a statement of its own waits for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a statement of its own waits for a connection; units of work have a limit of their own.
+const CONNECTION_WAIT: Duration = Duration::from_secs(5);
+
+/// The pool's own limit, which no wait reaches.
+const POOL_WAIT: Duration = Duration::from_hours(1);
 
 /// Any number that is ours: concurrent migrations of one database queue up behind it.
 const MIGRATION_LOCK: i64 = 0x686f_6f6b_6761_7465;
@@ -42,19 +47,29 @@ impl Postgres {
     pub(super) async fn connect(url: &str, max_connections: u32, version: i64) -> Result<Self, StoreError> {
         let pool = PgPoolOptions::new()
             .max_connections(max_connections)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(options(url)?)
-            .await
-            .map_err(error)?;
-        Ok(Self { pool, version })
+            .acquire_timeout(POOL_WAIT)
+            .connect_lazy_with(options(url)?);
+        let database = Self { pool, version };
+        database.connection().await?; // does it answer?
+        Ok(database)
     }
 
     pub(super) async fn close(&self) {
         self.pool.close().await;
     }
 
+    /// A connection for one statement that commits by itself.
     async fn connection(&self) -> Result<PoolConnection<sqlx::Postgres>, StoreError> {
-        self.pool.acquire().await.map_err(error)
+        self.connection_within(CONNECTION_WAIT).await
+    }
+
+    async fn connection_within(&self, limit: Duration) -> Result<PoolConnection<sqlx::Postgres>, StoreError> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "nothing has begun on the connection that is waited for"
+        )]
+        let connection = tokio::time::timeout(limit, self.pool.acquire()).await;
+        connection.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(error)
     }
 }
 
@@ -62,7 +77,11 @@ impl Postgres {
 pub(super) async fn migrate(url: &str, migrator: &Migrator) -> Result<(), StoreError> {
     let mut connection = options(url)?.connect().await.map_err(error)?;
     let mut tx = connection.begin().await.map_err(error)?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *tx).await.map_err(error)?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(MIGRATION_LOCK)
+        .execute(&mut *tx)
+        .await
+        .map_err(error)?;
     migrator.run_direct(None, &mut *tx, false).await.map_err(|failed| schema(&failed))?;
     tx.commit().await.map_err(|failed| StoreError::CommitUnknown(failed.to_string()))?;
     connection.close().await.ok(); // what matters is committed
@@ -71,7 +90,9 @@ pub(super) async fn migrate(url: &str, migrator: &Migrator) -> Result<(), StoreE
 
 fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
     let options = PgConnectOptions::from_str(url).map_err(|_| {
-        StoreError::Unavailable("database.url is no PostgreSQL URL; expected postgres://user@host/name".into())
+        StoreError::Unavailable(
+            "database.url is no PostgreSQL URL; expected postgres://user@host/name".into(),
+        )
     })?;
     let named = options.get_application_name().is_some();
     let options = if named { options } else { options.application_name("hookgate") };
@@ -102,7 +123,9 @@ fn error(error: sqlx::Error) -> StoreError {
         // in_failed_sql_transaction: somebody went on after an error
         Some("25P02") => StoreError::Fenced,
         // too_many_connections, idle_in_transaction_session_timeout, and servers that come or go
-        Some(code) if code.starts_with("57P") || code.starts_with("08") || matches!(code, "53300" | "25P03") => {
+        Some(code)
+            if code.starts_with("57P") || code.starts_with("08") || matches!(code, "53300" | "25P03") =>
+        {
             StoreError::Unavailable(format!("the server said {code}"))
         }
         _ => StoreError::Sql { code, source: error },

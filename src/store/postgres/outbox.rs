@@ -28,10 +28,13 @@ impl Queue<Message> for Postgres {
             .bind(lanes.iter().map(|lane| i64::from(lane.limit)).collect::<Vec<_>>())
             .bind(lanes.iter().map(|lane| lane.lease.as_secs_f64()).collect::<Vec<_>>())
             .bind(lanes.iter().map(|lane| i64::from(lane.max_attempts)).collect::<Vec<_>>())
-            .fetch_all(&self.pool)
+            .fetch_all(&mut *self.connection().await?)
             .await
             .map_err(error)?;
-        rows.iter().filter_map(|row| rows::claimed_message(row).transpose()).collect::<Result<_, _>>().map_err(error)
+        rows.iter()
+            .filter_map(|row| rows::claimed_message(row).transpose())
+            .collect::<Result<_, _>>()
+            .map_err(error)
     }
 
     async fn extend(&self, leased: &Leased<Message>, lease: Duration) -> Result<Settled, StoreError> {
@@ -54,7 +57,11 @@ impl Queue<Message> for Postgres {
     }
 
     async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let row = sqlx::query(NEXT_DUE).bind(lanes.iter().map(|lane| &*lane.name).collect::<Vec<_>>()).fetch_one(&self.pool).await.map_err(error)?;
+        let row = sqlx::query(NEXT_DUE)
+            .bind(lanes.iter().map(|lane| &*lane.name).collect::<Vec<_>>())
+            .fetch_one(&mut *self.connection().await?)
+            .await
+            .map_err(error)?;
         Ok(wait(row.try_get("seconds").map_err(error)?))
     }
 }
@@ -79,14 +86,14 @@ impl Outbox for Postgres {
 impl Postgres {
     /// Runs a statement that writes one row if the claim still stands.
     pub(super) async fn settle(&self, query: PgQuery<'_>) -> Result<Settled, StoreError> {
-        match query.execute(&self.pool).await.map_err(error)?.rows_affected() {
+        match query.execute(&mut *self.connection().await?).await.map_err(error)?.rows_affected() {
             0 => Ok(Settled::LeaseLost),
             _ => Ok(Settled::Written),
         }
     }
 
     async fn record(&self, query: PgQuery<'_>) -> Result<Settled, StoreError> {
-        let row = query.fetch_one(&self.pool).await.map_err(error)?;
+        let row = query.fetch_one(&mut *self.connection().await?).await.map_err(error)?;
         let lost = row.try_get("lease_lost").map_err(error)?;
         Ok(if lost { Settled::LeaseLost } else { Settled::Written })
     }

@@ -64,7 +64,10 @@ fn read_column(row: &PgRow, at: usize) -> Result<Param, sqlx::Error> {
         "TIMESTAMPTZ" => Param::Timestamptz(row.try_get(at)?),
         "VOID" => Param::Text(None),
         other => {
-            let text = format!("column {} has type {other}; cast it to text, bigint or another simple type", column.name());
+            let text = format!(
+                "column {} has type {other}; cast it to text, bigint or another simple type",
+                column.name()
+            );
             return Err(sqlx::Error::Decode(text.into()));
         }
     })
@@ -75,5 +78,8 @@ fn json(text: Option<&str>) -> Result<Option<Json<&RawValue>>, StoreError> {
         .transpose()
         .map(|value| value.map(Json))
         // What the server would say of it.
-        .map_err(|refused| StoreError::Sql { code: Some("22P02".into()), source: sqlx::Error::Encode(refused.into()) })
+        .map_err(|refused| StoreError::Sql {
+            code: Some("22P02".into()),
+            source: sqlx::Error::Encode(refused.into()),
+        })
 }

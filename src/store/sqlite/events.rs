@@ -31,7 +31,10 @@ impl Queue<EventKey> for Sqlite {
             .map_err(error)?;
         tx.commit().await?;
         rows::sort(&mut rows, "seq"); // RETURNING has no order of its own
-        rows.iter().filter_map(|row| rows::claimed_event(row).transpose()).collect::<Result<_, _>>().map_err(error)
+        rows.iter()
+            .filter_map(|row| rows::claimed_event(row).transpose())
+            .collect::<Result<_, _>>()
+            .map_err(error)
     }
 
     async fn extend(&self, leased: &Leased<EventKey>, lease: Duration) -> Result<Settled, StoreError> {

@@ -24,8 +24,10 @@ const SCHEMA_VERSION: &str = include_str!("schema_version.sql");
 #[async_trait]
 impl Ledger for Sqlite {
     async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError> {
-        let inbox = sqlx::query(INBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
-        let outbox = sqlx::query(OUTBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
+        let inbox =
+            sqlx::query(INBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
+        let outbox =
+            sqlx::query(OUTBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
         Ok((read(&inbox, backlog)?, read(&outbox, backlog)?))
     }
 
@@ -95,6 +97,9 @@ fn backlog(row: &SqliteRow) -> Result<Backlog, sqlx::Error> {
     })
 }
 
-fn read<T>(rows: &[SqliteRow], one: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>) -> Result<Vec<T>, StoreError> {
+fn read<T>(
+    rows: &[SqliteRow],
+    one: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>,
+) -> Result<Vec<T>, StoreError> {
     rows.iter().map(one).collect::<Result<_, _>>().map_err(error)
 }

@@ -5,8 +5,10 @@
 //! work bounds the wait for the writer, and interrupts a statement that runs past it.
 
 mod events;
+mod handler;
 mod inbox;
 mod ledger;
+mod messages;
 mod outbox;
 mod rows;
 mod tx;
@@ -43,7 +45,10 @@ pub(super) struct Sqlite {
 impl Sqlite {
     pub(super) async fn connect(path: &Path, readers: u32, version: i64) -> Result<Self, StoreError> {
         if !path.exists() {
-            return Err(StoreError::Schema(format!("there is no file {}; run `hookgate migrate`", path.display())));
+            return Err(StoreError::Schema(format!(
+                "there is no file {}; run `hookgate migrate`",
+                path.display()
+            )));
         }
         let writer = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
         let readers = SqlitePoolOptions::new().max_connections(readers).max_lifetime(None);
@@ -73,7 +78,10 @@ pub(super) async fn migrate(path: &Path, migrator: &Migrator) -> Result<(), Stor
     }
     let mut connection = open(path).await?;
     let mut tx = connection.begin_with("BEGIN IMMEDIATE").await.map_err(error)?;
-    migrator.run_direct(None, &mut *tx, false).await.map_err(|failed| StoreError::Schema(failed.to_string()))?;
+    migrator
+        .run_direct(None, &mut *tx, false)
+        .await
+        .map_err(|failed| StoreError::Schema(failed.to_string()))?;
     tx.commit().await.map_err(|failed| StoreError::CommitUnknown(failed.to_string()))?;
     connection.close().await.ok(); // what matters is committed
     Ok(())
@@ -108,7 +116,10 @@ fn options(path: &Path) -> SqliteConnectOptions {
 fn error(error: sqlx::Error) -> StoreError {
     let code = match &error {
         sqlx::Error::Database(refusal) => refusal.code().map(std::borrow::Cow::into_owned),
-        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => {
             return StoreError::Unavailable(error.to_string());
         }
         _ => None,

@@ -44,7 +44,10 @@ impl Queue<Message> for Sqlite {
             rows.extend(claimed);
         }
         tx.commit().await?;
-        rows.iter().filter_map(|row| rows::claimed_message(row).transpose()).collect::<Result<_, _>>().map_err(error)
+        rows.iter()
+            .filter_map(|row| rows::claimed_message(row).transpose())
+            .collect::<Result<_, _>>()
+            .map_err(error)
     }
 
     async fn extend(&self, leased: &Leased<Message>, lease: Duration) -> Result<Settled, StoreError> {
@@ -61,12 +64,13 @@ impl Queue<Message> for Sqlite {
         failure: &Failure,
         next: &Next,
     ) -> Result<Settled, StoreError> {
-        let query = fenced(FAIL, &leased).bind(&failure.code).bind(delay_seconds(next)).bind(review_reason(next));
+        let query =
+            fenced(FAIL, &leased).bind(&failure.code).bind(delay_seconds(next)).bind(review_reason(next));
         self.settle(query).await
     }
 
     async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let names = Value::from_iter(lanes.iter().map(|lane| &*lane.name)).to_string();
+        let names = lanes.iter().map(|lane| &*lane.name).collect::<Value>().to_string();
         let row = sqlx::query(NEXT_DUE).bind(names).fetch_one(&self.readers).await.map_err(error)?;
         Ok(wait(row.try_get("seconds").map_err(error)?))
     }

@@ -1,0 +1,102 @@
+//! What handlers do in the open transaction, and the guard around each.
+
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Executor, PgConnection, Row as _, SqlSafeStr};
+
+use super::super::tx::rfc3339;
+use super::super::{Param, Row, StoreError};
+use super::tx::milliseconds;
+use super::{PgTx, error, values};
+use crate::model::{Event, NewMessage};
+
+const ENTER: &str = include_str!("enter_handler.sql");
+const LEAVE: &str = include_str!("leave_handler.sql");
+const EMIT: &str = include_str!("emit_message.sql");
+
+impl PgTx {
+    pub(in crate::store) async fn execute(
+        &mut self,
+        sql: impl SqlSafeStr,
+        params: &[Param],
+    ) -> Result<u64, StoreError> {
+        let query = sqlx::query_with(sql, values::arguments(params)?);
+        Ok(query.execute(&mut *self.connection).await.map_err(error)?.rows_affected())
+    }
+
+    pub(in crate::store) async fn fetch_optional(
+        &mut self,
+        sql: &'static str,
+        params: &[Param],
+    ) -> Result<Option<Row>, StoreError> {
+        let query = sqlx::query_with(sql, values::arguments(params)?);
+        let row = query.fetch_optional(&mut *self.connection).await.map_err(error)?;
+        row.as_ref().map(values::read).transpose()
+    }
+
+    pub(in crate::store) async fn prepare(&mut self, sql: &str, params: &[Param]) -> Result<(), StoreError> {
+        let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
+        self.connection.prepare_with(sql, &values::types(params)).await.map_err(error)?;
+        Ok(())
+    }
+
+    pub(in crate::store) fn connection(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+
+    pub(in crate::store) async fn enter(
+        &mut self,
+        event: &Event,
+        route: &str,
+        limit: Duration,
+    ) -> Result<(), StoreError> {
+        let row = sqlx::query(ENTER)
+            .bind(milliseconds(limit.min(self.left())).to_string())
+            .bind(&*event.key.provider)
+            .bind(&*event.key.endpoint)
+            .bind(&event.key.event_id)
+            .bind(rfc3339(event.received_at))
+            .bind(event.trace_context.as_deref().unwrap_or_default())
+            .bind(route)
+            .fetch_one(&mut *self.connection)
+            .await
+            .map_err(error)?;
+        let newest = row.try_get("newest").map_err(error)?;
+        self.newest.get_or_insert(newest);
+        route.clone_into(&mut self.route);
+        sqlx::raw_sql("SAVEPOINT hookgate_handler").execute(&mut *self.connection).await.map_err(error)?;
+        Ok(())
+    }
+
+    /// RELEASE fails if the handler ended the transaction (no such savepoint) or went on after an error (aborted).
+    pub(in crate::store) async fn leave(&mut self) -> Result<(), StoreError> {
+        let released = sqlx::raw_sql(LEAVE).execute(&mut *self.connection).await;
+        match released {
+            Ok(_) => Ok(()),
+            Err(sqlx::Error::Database(_)) => Err(StoreError::Fenced),
+            Err(failed) => Err(error(failed)),
+        }
+    }
+
+    pub(in crate::store) async fn emit(
+        &mut self,
+        event: &Event,
+        message: &NewMessage,
+    ) -> Result<(), StoreError> {
+        sqlx::query(EMIT)
+            .bind(&message.aggregate_type)
+            .bind(&message.aggregate_id)
+            .bind(&message.event_type)
+            .bind(&message.payload)
+            .bind(&*event.key.provider)
+            .bind(&*event.key.endpoint)
+            .bind(&event.key.event_id)
+            .bind(&self.route)
+            .bind(event.received_at)
+            .bind(event.trace_context.as_deref())
+            .execute(&mut *self.connection)
+            .await
+            .map_err(error)?;
+        Ok(())
+    }
+}
