@@ -16,6 +16,7 @@ fn row(provider: &str, name: &str, backlog: i64) -> Backlog {
         backlog,
         oldest: Duration::from_millis(1_500),
         needs_review: 2,
+        dead: 1,
     }
 }
 
