@@ -21,8 +21,8 @@ use crate::observe::{INTERVAL, Metrics, Monitor};
 use crate::store::{self, ServeLock, Store};
 use crate::worker::{self, Job, Settings};
 
-/// What is still read from the operators' pages when everything else has ended.
-const OPERATORS_GRACE: Duration = Duration::from_secs(1);
+/// For the last steps, when nothing is at work any more: open pages of operators, open connections of the database.
+const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// Builds a gateway. A program of your own registers its handlers here.
 pub struct Builder {
@@ -52,7 +52,7 @@ impl Builder {
         let parts = Parts::build(&config, &handlers, &store).await?;
         let public = bind("server.listen", config.server.listen).await?;
         let operators = bind("admin.listen", config.admin.listen).await?;
-        Ok(Gateway::launch(config, parts, store, lock, public, operators))
+        Ok(Gateway::launch(&config, &parts, store, lock, public, operators))
     }
 }
 
@@ -86,8 +86,8 @@ struct Stop {
 
 impl Gateway {
     fn launch(
-        config: Config,
-        parts: Parts,
+        config: &Config,
+        parts: &Parts,
         store: Store,
         lock: ServeLock,
         (public, ingress): (TcpListener, SocketAddr),
@@ -105,7 +105,7 @@ impl Gateway {
             ingress: tokio::spawn(ingress::serve(public, Arc::clone(&parts.ingress), stop.ingress.clone())),
             workers: [
                 work(
-                    &parts,
+                    parts,
                     &parts.inbox_job,
                     &config.inbox,
                     &parts.wake.worker,
@@ -113,7 +113,7 @@ impl Gateway {
                     &stop.workers,
                 ),
                 work(
-                    &parts,
+                    parts,
                     &parts.outbox_job,
                     &config.outbox,
                     &parts.wake.dispatcher,
@@ -182,7 +182,8 @@ impl Gateway {
         clean &= within(drain_timeout, "monitor", monitor).await;
         stop.admin.cancel();
         clean &= within(drain_timeout, "admin", admin).await;
-        store.close().await;
+        let closing = tokio::spawn(async move { store.close().await });
+        clean &= within(LAST_GRACE, "store", closing).await;
         info!(clean, "stopped");
         clean
     }
@@ -221,7 +222,7 @@ async fn serve_operators(
     server: config::Server,
     stop: CancellationToken,
 ) {
-    let drain = Drain { signal: stop, delay: Duration::ZERO, timeout: OPERATORS_GRACE };
+    let drain = Drain { signal: stop, delay: Duration::ZERO, timeout: LAST_GRACE };
     ingress::listen(listener, None, Limits::from(&server), admin::router(state), &drain).await;
 }
 

@@ -17,7 +17,7 @@ use crate::verify;
 /// Answers are read up to this many bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 /// An answer that takes longer is given up.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Posts requests to one gateway.
 #[derive(Clone)]
@@ -59,9 +59,12 @@ impl Sender {
         let outgoing = outgoing(request, &url)?;
         let started = Instant::now();
         let exchange = async {
-            let answer = self.client.request(outgoing).await.map_err(|error| match error.is_connect() {
-                true => format!("nothing answers at {}; is the gateway running?", self.base),
-                false => format!("{}: {error}", self.base),
+            let answer = self.client.request(outgoing).await.map_err(|error| {
+                if error.is_connect() {
+                    format!("nothing answers at {}; is the gateway running?", self.base)
+                } else {
+                    format!("{}: {error}", self.base)
+                }
             })?;
             let (head, body) = answer.into_parts();
             let body =

@@ -83,8 +83,15 @@ impl Report {
     }
 
     fn print(&self) -> anyhow::Result<()> {
-        let mut inbox =
-            table(["endpoint", "unprocessed", "backlog", "oldest", "needs review", "events, 24 h", "duplicates"]);
+        let mut inbox = table([
+            "endpoint",
+            "unprocessed",
+            "backlog",
+            "oldest",
+            "needs review",
+            "events, 24 h",
+            "duplicates",
+        ]);
         for row in &self.inbox {
             let (events, duplicates) = self.counts.get(&row.name).copied().unwrap_or_default();
             let share =

@@ -85,9 +85,10 @@ fn ids(args: &Args) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for _ in 0..args.count {
         let repeats = !ids.is_empty() && rand::random::<f64>() < args.duplicate_rate;
-        ids.push(match repeats {
-            true => ids[rand::random_range(0..ids.len())].clone(),
-            false => format!("{:024x}", rand::random::<u128>() >> 32),
+        ids.push(if repeats {
+            ids[rand::random_range(0..ids.len())].clone()
+        } else {
+            format!("{:024x}", rand::random::<u128>() >> 32)
         });
     }
     ids
@@ -132,7 +133,9 @@ impl<'a> Template<'a> {
     fn request(&self, id: &str) -> anyhow::Result<Request> {
         let now = self.clock.now();
         let (headers, body) = match &self.content {
-            Content::Sample(sample) => sample.render(&SampleIds { event: id.into(), object: id.into() }, self.written_at),
+            Content::Sample(sample) => {
+                sample.render(&SampleIds { event: id.into(), object: id.into() }, self.written_at)
+            }
             Content::Bytes(bytes) => {
                 let mut headers = Headers::new();
                 headers.push("content-type", *b"application/json");

@@ -64,7 +64,7 @@ impl Receiver {
             if left.is_zero() {
                 return Err(busy("timeout"));
             }
-            let mut tx = self.inbox.begin(left).await.map_err(store)?;
+            let mut tx = self.inbox.begin(left).await.map_err(|error| store(&error))?;
             let existing = match tx.insert(event).await {
                 Ok(Insertion::Inserted { received_at }) => {
                     failpoint::reach("process.after_insert");
@@ -73,7 +73,7 @@ impl Receiver {
                 Ok(Insertion::Existing(existing)) => existing,
                 Err(error) => {
                     tx.rollback().await;
-                    return Err(store(error));
+                    return Err(store(&error));
                 }
             };
             if Self::is_conflict(endpoint, event, &existing) {
@@ -87,7 +87,7 @@ impl Receiver {
                     Ok(None) => tx.rollback().await,
                     Err(error) => {
                         tx.rollback().await;
-                        return Err(store(error));
+                        return Err(store(&error));
                     }
                 },
                 RowState::Leased => {
@@ -130,7 +130,7 @@ fn busy(code: &str) -> Broken {
     (Fault::Busy { code: code.into() }, Vec::new())
 }
 
-fn store(error: StoreError) -> Broken {
+fn store(error: &StoreError) -> Broken {
     tracing::error!(code = error.code(), %error, "store.failed");
     busy(&error.code())
 }

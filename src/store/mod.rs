@@ -26,7 +26,9 @@ pub use lock::{ServeLock, lock_for_serving};
 pub use migrate::migrate;
 pub use open::{Store, connect};
 pub use ports::{Inbox, Ledger, Outbox, Queue};
-pub use rows::{BACKLOG_CAP, Backlog, Connections, Existing, Finish, Insertion, Lane, Quarantined, RowState, Settled};
+pub use rows::{
+    BACKLOG_CAP, Backlog, Connections, Existing, Finish, Insertion, Lane, Quarantined, RowState, Settled,
+};
 pub use tx::Tx;
 pub use unit::{Emitted, Locked, Unit};
 pub use value::{Param, Row, Sql};

@@ -60,7 +60,7 @@ impl InboxJob {
     /// `Ok(None)`: the row is somebody else's by now.
     async fn process(&self, leased: &Leased<EventKey>) -> Result<Option<Work>, Failed> {
         let deadline = Instant::now() + self.settings.work_timeout;
-        let mut tx = self.inbox.begin(self.settings.work_timeout).await.map_err(store)?;
+        let mut tx = self.inbox.begin(self.settings.work_timeout).await.map_err(|error| store(&error))?;
         match tx.lock(leased).await {
             Ok(Locked::Event(event)) => {
                 failpoint::reach("worker.working");
@@ -72,7 +72,7 @@ impl InboxJob {
             }
             Err(error) => {
                 tx.rollback().await;
-                Err(store(error))
+                Err(store(&error))
             }
         }
     }
@@ -169,7 +169,7 @@ fn tell(key: &EventKey, failure: &Failure, next: &Next, attempt: i32) {
     }
 }
 
-fn store(error: StoreError) -> Failed {
+fn store(error: &StoreError) -> Failed {
     error!(code = error.code(), %error, "store.failed");
     Failed { failure: Failure { code: error.code(), retryable: true }, runs: Vec::new() }
 }

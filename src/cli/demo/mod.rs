@@ -72,17 +72,16 @@ async fn start(folder: &Path, ports: (u16, u16)) -> anyhow::Result<Gateway> {
 async fn tell(gateway: &Gateway, folder: &Path) -> anyhow::Result<bool> {
     let config = load(folder, (gateway.ingress().port(), gateway.admin().port()))?;
     let origin = format!("http://{}", gateway.ingress());
-    let player =
-        Player { config: &config, sender: Sender::new(&origin), origin, now: SystemClock.now() };
-    let mut played = Vec::new();
+    let player = Player { config: &config, sender: Sender::new(&origin), origin, now: SystemClock.now() };
+    let mut told = Vec::new();
     for scene in STORY {
-        played.push(player.play(scene).await?);
+        told.push(player.play(scene).await?);
     }
     let drained = drained(gateway.store()).await?;
     let effects = Effects::read(gateway.store()).await?;
-    out(format_args!("{}", report::table(&played)))?;
+    out(format_args!("{}", report::table(&told)))?;
     out(format_args!("{}", report::effects(&effects)))?;
-    let right = played.iter().all(Played::is_right) && effects.are_right() && drained;
+    let right = told.iter().all(Played::is_right) && effects.are_right() && drained;
     if !right {
         warn(format_args!("something did not go as it should: see the lines marked ✗"));
     }
