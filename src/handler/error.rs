@@ -55,6 +55,15 @@ impl HandlerError {
         self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
 
+    /// A statement that the database does not take, before any event: all that it says may be shown.
+    pub(super) fn of_preparing(error: StoreError) -> Self {
+        let said = match &error {
+            StoreError::Sql { source: sqlx::Error::Database(refusal), .. } => refusal.message().to_owned(),
+            other => other.to_string(),
+        };
+        Self { detail: Some(said), ..Self::from(error) }
+    }
+
     /// The same failure, with the place where it happened put before its detail.
     #[must_use]
     pub(super) fn at(self, place: &str) -> Self {
@@ -94,13 +103,19 @@ impl From<sqlx::Error> for HandlerError {
 }
 
 /// What may be said of a refusal in a log: names of the schema, never data. PostgreSQL's messages quote values
-/// (`invalid input syntax for type integer: "…"`) but in class 42, where the statement itself is at fault. SQLite's
-/// quote none, but a trigger's `RAISE` (1811) says what it likes.
+/// (`invalid input syntax for type integer: "…"`) but in class 42, where the statement itself is at fault. SQLite's do
+/// not where a constraint is violated (19, but for what a trigger raises: 1811) or something is not in the schema.
 fn text_without_values(refusal: &dyn DatabaseError) -> Option<String> {
     let code = refusal.code()?;
-    let is_sqlite = refusal.try_downcast_ref::<SqliteError>().is_some();
-    if (is_sqlite && code != "1811") || (!is_sqlite && code.starts_with("42")) {
-        return Some(refusal.message().into());
+    let message = refusal.message();
+    let names_only = if refusal.try_downcast_ref::<SqliteError>().is_some() {
+        let is_constraint = code.parse::<u32>().is_ok_and(|code| code & 0xff == 19 && code != 1811);
+        is_constraint || message.starts_with("no such ")
+    } else {
+        code.starts_with("42")
+    };
+    if names_only {
+        return Some(message.into());
     }
     refusal.constraint().map(|constraint| format!("constraint {constraint}"))
 }

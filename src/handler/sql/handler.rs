@@ -8,9 +8,9 @@ use super::Dialect;
 use super::params::{BUILT_IN_PARAMS, Parameter, own_params};
 use super::statement::{Named as _, Statement, statements};
 use crate::config::SqlModule;
-use crate::handler::{Handler, HandlerError, Outcome, SetupError};
+use crate::handler::{Handler, HandlerError, Outcome, Payload, SetupError};
 use crate::model::Event;
-use crate::store::{Param, StoreError, Tx};
+use crate::store::{Param, Tx};
 
 /// An SQL handler module.
 #[derive(Debug)]
@@ -48,17 +48,18 @@ impl SqlHandler {
         self.statements.iter().map(|statement| statement.text.as_str())
     }
 
-    /// Names a statement in the error that it caused.
-    fn failed(&self, at: usize, error: StoreError) -> HandlerError {
+    /// The place of a statement, for errors.
+    fn place(&self, at: usize) -> String {
         let line = self.statements.get(at).map_or(0, |statement| statement.line);
-        HandlerError::from(error).at(&format!("statement {} ({}:{line})", at + 1, self.file))
+        format!("statement {} ({}:{line})", at + 1, self.file)
     }
 
     /// One value for each parameter that a statement uses; `None` for the others.
     fn values(&self, event: &Event) -> Result<Vec<Option<Param>>, HandlerError> {
+        let payload = Payload::of(event).ok();
         let used = |at| self.statements.iter().any(|statement| statement.params.contains(&at));
         iter::zip(0.., &self.params)
-            .map(|(at, param)| used(at).then(|| param.value(event, &self.operation)).transpose())
+            .map(|(at, param)| used(at).then(|| param.value(event, payload, &self.operation)).transpose())
             .collect()
     }
 }
@@ -70,7 +71,9 @@ impl Handler for SqlHandler {
         for (at, statement) in self.statements.iter().enumerate() {
             let params: Vec<Param> =
                 statement.params.iter().filter_map(|&at| values.get(at)?.clone()).collect();
-            tx.execute_text(&statement.text, &params).await.map_err(|error| self.failed(at, error))?;
+            tx.execute_text(&statement.text, &params)
+                .await
+                .map_err(|error| HandlerError::from(error).at(&self.place(at)))?;
         }
         Ok(Outcome::Done)
     }
@@ -79,7 +82,9 @@ impl Handler for SqlHandler {
         for (at, statement) in self.statements.iter().enumerate() {
             let nulls: Vec<Param> =
                 statement.params.iter().filter_map(|&at| self.params.get(at)).map(Parameter::null).collect();
-            tx.prepare_text(&statement.text, &nulls).await.map_err(|error| self.failed(at, error))?;
+            tx.prepare_text(&statement.text, &nulls)
+                .await
+                .map_err(|error| HandlerError::of_preparing(error).at(&self.place(at)))?;
         }
         Ok(())
     }

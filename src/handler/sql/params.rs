@@ -40,14 +40,19 @@ pub(super) enum Parameter {
 }
 
 impl Parameter {
-    /// Its value for one event.
+    /// Its value for one event; `payload` is the event's, if its body is JSON.
     ///
     /// # Errors
     /// Permanent, `handler.param.NAME`: the payload's value does not fit.
-    pub(super) fn value(&self, event: &Event, operation: &str) -> Result<Param, HandlerError> {
+    pub(super) fn value(
+        &self,
+        event: &Event,
+        payload: Option<Payload<'_>>,
+        operation: &str,
+    ) -> Result<Param, HandlerError> {
         match self {
             Self::BuiltIn(name) => Ok(built_in(name, event, operation)),
-            Self::Own { name, from } => own(name, from, event),
+            Self::Own { name, from } => own(name, from, payload),
         }
     }
 
@@ -80,9 +85,10 @@ fn built_in(name: &str, event: &Event, operation: &str) -> Param {
     }
 }
 
-fn own(name: &str, from: &SqlParam, event: &Event) -> Result<Param, HandlerError> {
-    let found = Payload::of(event).ok().and_then(|payload| payload.get(&from.pointer));
-    let Some(raw) = found else { return Ok(value::null(from.kind)) };
+fn own(name: &str, from: &SqlParam, payload: Option<Payload<'_>>) -> Result<Param, HandlerError> {
+    let Some(raw) = payload.and_then(|payload| payload.get(&from.pointer)) else {
+        return Ok(value::null(from.kind));
+    };
     value::convert(raw, from.kind).ok_or_else(|| {
         let detail =
             format!("what the payload has at {} is no {}", from.pointer, type_name(&value::null(from.kind)));
