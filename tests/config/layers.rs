@@ -143,3 +143,10 @@ fn relative_paths_start_from_the_file_that_names_them() {
         .file("etc/key", super::SECRET);
     assert_eq!(case.load().config.routes.len(), 1);
 }
+
+#[test]
+fn a_variable_that_looks_like_a_number_stays_a_text_where_one_is_expected() {
+    let error = billing("").variable("HOOKGATE__ENDPOINTS__BILLING__PROVIDER", "0017").error();
+    let start = "environment HOOKGATE__ENDPOINTS__BILLING__PROVIDER: endpoints.billing.provider: there is no provider \"0017\"";
+    assert!(error.starts_with(start), "{error}");
+}
