@@ -11,6 +11,8 @@ use hookgate::handler::{Handler, HandlerError, Outcome, Registry};
 use hookgate::model::Event;
 use hookgate::store::Tx;
 use serde_json::json;
+use sqlx::Connection as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::Semaphore;
 
 use crate::support::http::{Answer, post};
@@ -19,6 +21,7 @@ use crate::support::stripe;
 use crate::support::wait::until;
 
 pub const PATH: &str = "/stripe/webhook";
+const DATABASE: &str = "hookgate.db";
 
 pub struct Gateway {
     pub ingress: SocketAddr,
@@ -28,7 +31,7 @@ pub struct Gateway {
     /// Events of type `test.hold` whose handler was called.
     pub begun: Arc<AtomicUsize>,
     app: hookgate::app::Gateway,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Gateway {
@@ -36,8 +39,7 @@ impl Gateway {
     pub async fn start(server: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("hookgate.toml");
-        std::fs::write(&file, toml(server, &folder.path().join("hookgate.db").display().to_string()))
-            .unwrap();
+        std::fs::write(&file, toml(server, &folder.path().join(DATABASE).display().to_string())).unwrap();
         let (hold, begun) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
         let mut handlers = Registry::new();
         handlers.register("hold", Arc::new(Hold(Arc::clone(&hold), Arc::clone(&begun)))).unwrap();
@@ -46,7 +48,7 @@ impl Gateway {
         let sources = Sources { files: vec![file], handlers: names, ..Sources::default() };
         let config = config::load(&sources).expect("a valid configuration").config;
         let app = Builder::new(config, handlers).start().await.expect("a gateway");
-        Self { ingress: app.ingress(), admin: app.admin(), hold, begun, app, _folder: folder }
+        Self { ingress: app.ingress(), admin: app.admin(), hold, begun, app, folder }
     }
 
     /// Posts a signed event.
@@ -67,8 +69,13 @@ impl Gateway {
         .await;
     }
 
-    pub async fn drain(self) -> bool {
-        self.app.drain().await
+    /// Ends it: whether nothing was cut, and how many events are processed in the database that it leaves.
+    pub async fn drain(self) -> (bool, i64) {
+        let clean = self.app.drain().await;
+        let file = SqliteConnectOptions::new().filename(self.folder.path().join(DATABASE));
+        let mut left = SqliteConnection::connect_with(&file).await.unwrap();
+        let processed = sqlx::query_scalar("SELECT count(processed_at) FROM webhook_inbox");
+        (clean, processed.fetch_one(&mut left).await.unwrap())
     }
 }
 
