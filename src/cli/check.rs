@@ -33,9 +33,7 @@ pub(super) async fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> 
     } else {
         prepare(&loaded.config, shell).await?;
     }
-    if loaded.config.endpoints.is_empty() {
-        out(format_args!("no endpoints: every request is answered 404"))?;
-    } else {
+    if !loaded.config.endpoints.is_empty() {
         out(format_args!("{}", table(&loaded)))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,11 @@ pub(super) fn check(config: &Config, raw: &Raw, context: &mut Context<'_>) {
     }
     shared_secrets(config, context);
     loose_ends(config, context);
+    if config.endpoints.is_empty() {
+        let help =
+            "define [endpoints.NAME] in a file and name it with --config; config/endpoints holds examples";
+        context.report.warn(&Key::default(), "there are no endpoints: every request is answered 404", help);
+    }
 }
 
 fn listeners(config: &Config, context: &mut Context<'_>) {
