@@ -17,7 +17,7 @@ both_engines!(
     a_refused_event_takes_its_batch_with_it_and_nothing_else,
     a_time_of_nonsense_is_no_time,
     a_genuine_request_is_quarantined_once,
-    batches_with_the_same_keys_in_any_order_do_not_deadlock,
+    batches_with_the_same_keys_at_once_are_all_accepted,
 );
 
 async fn an_event_is_kept_byte_for_byte(engine: Engine) {
@@ -154,7 +154,7 @@ async fn a_genuine_request_is_quarantined_once(engine: Engine) {
     assert_eq!(fixture.raw.bytes("SELECT body FROM quarantine").await[0], event.body);
 }
 
-async fn batches_with_the_same_keys_in_any_order_do_not_deadlock(engine: Engine) {
+async fn batches_with_the_same_keys_at_once_are_all_accepted(engine: Engine) {
     let fixture = Arc::new(Fixture::new(engine).await);
     let mut tasks = tokio::task::JoinSet::new();
     for round in 0..4 {
