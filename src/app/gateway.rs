@@ -21,7 +21,7 @@ use crate::observe::{INTERVAL, Metrics, Monitor};
 use crate::store::{self, ServeLock, Store};
 use crate::worker::{self, Job, Settings};
 
-/// For the last steps, when nothing is at work any more: open pages of operators, open connections of the database.
+/// What is still read from the operators' pages when everything else has ended.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// Builds a gateway. A program of your own registers its handlers here.
@@ -183,7 +183,7 @@ impl Gateway {
         stop.admin.cancel();
         clean &= within(drain_timeout, "admin", admin).await;
         let closing = tokio::spawn(async move { store.close().await });
-        clean &= within(LAST_GRACE, "store", closing).await;
+        clean &= within(drain_timeout, "store", closing).await;
         info!(clean, "stopped");
         clean
     }
