@@ -17,7 +17,7 @@ const FORWARD: &str = "forward";
 pub(super) async fn address_emitted<'a>(
     tx: &mut Unit,
     event: &Event,
-    emit_of: impl Fn(&str) -> Vec<&'a Arc<str>>,
+    emit_of: impl Fn(&str) -> &'a [&'a Arc<str>],
 ) -> Result<(), StoreError> {
     let mut seen = HashMap::new();
     for message in tx.emitted(&event.key).await? {

@@ -18,6 +18,9 @@ pub(super) struct Plan<'a> {
 pub(super) struct Handling<'a> {
     pub(super) name: &'a Arc<str>,
     pub(super) handler: &'a Arc<dyn Handler>,
+    /// What `outbox.route` says of its messages: its name, numbered if others of that name stand before it (one SQL
+    /// file may run with several sets of parameters).
+    pub(super) route: String,
     emit: Vec<&'a Arc<str>>,
 }
 
@@ -33,19 +36,19 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// The destinations of what the handlers of this name emitted.
-    pub(super) fn emit_of(&self, name: &str) -> Vec<&'a Arc<str>> {
-        let mut all = Vec::new();
-        for handling in self.handlers.iter().filter(|handling| **handling.name == *name) {
-            add_all(&mut all, handling.emit.iter().copied());
-        }
-        all
+    /// The destinations of what was emitted under this route.
+    pub(super) fn emit_of(&self, route: &str) -> &[&'a Arc<str>] {
+        self.handlers.iter().find(|handling| handling.route == route).map_or(&[], |handling| &handling.emit)
     }
 
     fn handling(&mut self, name: &'a Arc<str>, handler: &'a Arc<dyn Handler>) -> &mut Vec<&'a Arc<str>> {
         let known = self.handlers.iter().position(|known| Arc::ptr_eq(known.handler, handler));
         let at = known.unwrap_or_else(|| {
-            self.handlers.push(Handling { name, handler, emit: Vec::new() });
+            let route = match self.handlers.iter().filter(|before| before.name == name).count() {
+                0 => name.to_string(),
+                before => format!("{name}#{}", before + 1),
+            };
+            self.handlers.push(Handling { name, handler, route, emit: Vec::new() });
             self.handlers.len() - 1
         });
         &mut self.handlers[at].emit

@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 use super::plan::{Handling, Plan};
 use super::{HandlerRun, Step, deliver};
 use crate::failpoint;
-use crate::handler::{Handler, HandlerError, Outcome};
+use crate::handler::{HandlerError, Outcome};
 use crate::model::{Event, Failure};
 use crate::routing::Router;
 use crate::store::{Finish, StoreError, Unit};
@@ -86,13 +86,14 @@ impl Processor {
     ) -> Result<(Finish, Duration), Broken> {
         let plan = self.plan_of(event);
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
-        for Handling { name, handler, .. } in &plan.handlers {
-            let outcome = handle(tx, event, name, handler.as_ref(), deadline).await;
+        for handling in &plan.handlers {
+            let name = handling.name;
+            let outcome = handle(tx, event, handling, deadline).await;
             runs.push(HandlerRun { handler: Arc::clone(name), outcome: word(&outcome) });
             verdict.add(event, name, outcome?);
         }
         if !runs.is_empty() {
-            deliver::address_emitted(tx, event, |name| plan.emit_of(name)).await?;
+            deliver::address_emitted(tx, event, |route| plan.emit_of(route)).await?;
         }
         deliver::forward(tx, event, &plan.forward).await?;
         let finish = verdict.finish();
@@ -110,15 +111,14 @@ impl Processor {
 async fn handle(
     tx: &mut Unit,
     event: &Event,
-    name: &Arc<str>,
-    handler: &dyn Handler,
+    Handling { name, handler, route, .. }: &Handling<'_>,
     deadline: Instant,
 ) -> Result<Outcome, Broken> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(Broken::whole(Failure { code: "timeout".into(), retryable: true }, name));
     }
-    tx.enter(event, name, left).await?;
+    tx.enter(event, route, left).await?;
     let work = AssertUnwindSafe(handler.handle(tx, event)).catch_unwind();
     #[expect(clippy::disallowed_methods, reason = "the connection of a cut handler is closed, never pooled")]
     let outcome = tokio::time::timeout(left, work).await;
