@@ -92,7 +92,7 @@ fn start(rows: &Arc<Rows>, poll_interval: Duration) -> (JoinHandle<()>, Arc<Noti
     (tokio::spawn(running), wake, stop)
 }
 
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 
 async fn until(what: &str, holds: impl Fn() -> bool) {
     wait::until(what, async || holds().then_some(())).await;
