@@ -7,8 +7,8 @@
 //! to [`MAX_REPLY`] bytes and thrown away. A dropped [`Dispatcher::send`] means that the outcome is unknown, nothing
 //! else. What is absent: queues, leases, retries (`retry` decides, `worker` acts), the inbox.
 //!
-//! The story of a request reads in this order: [`target`] is what a destination's config was made into, [`headers`]
-//! and [`sign`] write the head, [`resolve`] and [`address`] guard where it goes, [`http`] sends it, [`classify`] says
+//! The story of a request reads in this order: `target` is what a destination's config was made into, `headers`
+//! and `sign` write the head, `resolve` and `address` guard where it goes, `http` sends it, `classify` says
 //! what the answer means.
 
 mod address;

@@ -1,6 +1,6 @@
 //! The public listener: connections, limits, and the way from an HTTP request to a receipt and back.
 //!
-//! Who acts: `app` makes an [`IngressState`] and calls [`serve`]; each request goes through [`exchange`] once.
+//! Who acts: `app` makes an [`IngressState`] and calls [`serve`]; each request goes through `exchange` once.
 //! What holds: everything that a stranger can make us spend is bounded (connections, time, headers, bodies, requests
 //! at once); a path is an endpoint only if it is written exactly as in the config; the work on a request that was
 //! read to its end is finished in a task of its own, whatever the client does; replies hold fixed texts only.

@@ -72,7 +72,7 @@ pub(crate) struct Values(BTreeMap<String, (String, bool)>);
 
 impl Values {
     /// An endpoint's values over the defaults. A required setting that is not given has its example, so that the
-    /// definition can be compiled and looked at; [`Values::missing`] says so.
+    /// definition can be compiled and looked at; the keyring says so.
     pub(crate) fn new(settings: &BTreeMap<String, raw::Setting>, given: &BTreeMap<String, String>) -> Self {
         let value = |name: &String, setting: &raw::Setting| {
             let text = given.get(name).or(setting.default.as_ref()).or(setting.example.as_ref());
