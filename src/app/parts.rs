@@ -87,7 +87,7 @@ async fn processor(config: &Config, handlers: &Registry, store: &Store) -> Resul
     }
     let steps =
         resolved.into_iter().zip(&config.routes).map(|(handler, route)| step(handler, route)).collect();
-    Ok(Processor::new(Router::new(&config.routes), steps))
+    Ok(Processor::new(Router::new(&config.routes), steps, config.inbox.statement_timeout))
 }
 
 fn step(handler: Option<Resolved>, route: &Route) -> Step {

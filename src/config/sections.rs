@@ -82,11 +82,11 @@ impl std::fmt::Debug for DatabaseUrl {
 pub struct Queue {
     /// How long a claim lasts before another worker may take over.
     pub lease: Duration,
-    /// The longest single statement in a unit of work.
+    /// Inbox only: a handler's longest single statement (on SQLite: all statements of one handler).
     pub statement_timeout: Duration,
     /// The longest unit of work (async), or one delivery (outbox).
     pub work_timeout: Duration,
-    /// Sync only: work is rolled back and answered 503 after this.
+    /// Inbox only, sync mode: work is rolled back and answered 503 after this.
     pub sync_timeout: Duration,
     /// Failures after which a row needs review.
     pub max_attempts: u32,

@@ -41,13 +41,15 @@ pub struct Failed {
 pub struct Processor {
     router: Router,
     steps: Vec<Step>,
+    statement_timeout: Duration,
 }
 
 impl Processor {
-    /// `steps` has one entry for each route that `router` was made from, in the same order.
+    /// `steps` has one entry for each route that `router` was made from, in the same order. No statement of a handler
+    /// may take longer than `statement_timeout`.
     #[must_use]
-    pub fn new(router: Router, steps: Vec<Step>) -> Self {
-        Self { router, steps }
+    pub fn new(router: Router, steps: Vec<Step>, statement_timeout: Duration) -> Self {
+        Self { router, steps, statement_timeout }
     }
 
     /// Does all the work of one event in `tx`, in which its row is inserted or locked, and commits.
@@ -88,7 +90,7 @@ impl Processor {
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
         for handling in &plan.handlers {
             let name = handling.name;
-            let outcome = handle(tx, event, handling, deadline).await;
+            let outcome = handle(tx, event, handling, deadline, self.statement_timeout).await;
             runs.push(HandlerRun { handler: Arc::clone(name), outcome: word(&outcome) });
             verdict.add(event, name, outcome?);
         }
@@ -113,12 +115,13 @@ async fn handle(
     event: &Event,
     Handling { name, handler, route, .. }: &Handling<'_>,
     deadline: Instant,
+    statement_timeout: Duration,
 ) -> Result<Outcome, Broken> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(Broken::whole(Failure { code: "timeout".into(), retryable: true }, name));
     }
-    tx.enter(event, route, left).await?;
+    tx.enter(event, route, left.min(statement_timeout)).await?;
     let work = AssertUnwindSafe(handler.handle(tx, event)).catch_unwind();
     #[expect(clippy::disallowed_methods, reason = "the connection of a cut handler is closed, never pooled")]
     let outcome = tokio::time::timeout(left, work).await;

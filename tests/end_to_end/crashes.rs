@@ -127,7 +127,6 @@ poll_interval = "50ms"
 backoff_cap = "1s"
 [outbox]
 lease = "2s"
-statement_timeout = "1s"
 work_timeout = "1500ms"
 poll_interval = "50ms"
 backoff_cap = "1s"

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{EFFECTS, INBOX, NOTE_EFFECT, PROCESSED, assert_untouched};
 use crate::support::database::{Database, Engine, both_engines};
-use crate::support::gateway::{GatewayConfig, PATH};
+use crate::support::gateway::{GatewayConfig, PATH, field};
 use crate::support::{http, stripe, wait};
 
 #[tokio::test]
@@ -118,6 +118,26 @@ async fn an_event_that_always_fails_waits_for_a_person(engine: Engine) {
     assert_eq!(database.count("SELECT CAST(attempts AS bigint) FROM webhook_inbox").await, 3);
     assert_eq!((database.count(EFFECTS).await, database.count(PROCESSED).await), (0, 0));
     assert_eq!(gateway.wait_for_lines("event.needs_review", 1).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_single_statement_ends_at_its_own_timeout_long_before_the_unit_of_work() {
+    let database = Database::new(Engine::Postgres).await.with_effects().await;
+    let config = GatewayConfig::new(&database.url, "sync")
+        .sql_handler("note", NOTE_EFFECT)
+        .with("[inbox]\nstatement_timeout = \"300ms\"\nsync_timeout = \"5m\"\n");
+    let gateway = config.start().await;
+    let held = database.hold("effects").await;
+    let body = stripe::event("evt_1", "customer.created", &serde_json::json!({}));
+    // Nobody lets the lock go before there is an answer.
+    let answer = gateway.deliver(body.clone()).await.expect("an answer");
+    assert!(answer.summary().0 >= 500, "{:?}", answer.summary());
+    // The deadline of the whole would have said `timeout`.
+    let line = &gateway.wait_for_lines("event.failed", 1).await[0];
+    assert_eq!(field(line, "code"), "store.timeout", "{line}");
+    held.release().await;
+    assert_eq!(gateway.deliver(body).await.expect("an answer").summary(), (200, "processed"));
+    assert_eq!(database.count(EFFECTS).await, 1);
 }
 
 /// A handler that a constraint stops until the door is open.

@@ -84,7 +84,6 @@ async fn leases_lost(gateway: &Gateway, queue: &str) -> f64 {
 const LONG_SENDS: &str = r#"
 [outbox]
 lease = "2s"
-statement_timeout = "1s"
 work_timeout = "1500ms"
 poll_interval = "50ms"
 "#;

@@ -33,15 +33,13 @@ pub(super) fn inbox(raw: &RawInbox, context: &mut Context<'_>) -> Option<Queue> 
 pub(super) fn outbox(raw: &RawOutbox, context: &mut Context<'_>) -> Option<Queue> {
     let key = Key::of(&["outbox"]);
     let lease = context.duration(&key.child("lease"), &raw.lease, SECOND..=HOUR);
-    let statement_timeout =
-        under_lease(&key.child("statement_timeout"), &raw.statement_timeout, lease, context);
     let work_timeout = under_lease(&key.child("work_timeout"), &raw.work_timeout, lease, context);
     let backoff_cap = context.duration(&key.child("backoff_cap"), &raw.backoff_cap, SECOND..=DAY);
     let max_age = context.duration(&key.child("max_age"), &raw.max_age, MINUTE..=FOR_EVER);
     let poll_interval = poll(&key, &raw.poll_interval, context);
     Some(Queue {
         lease: lease?,
-        statement_timeout: statement_timeout?,
+        statement_timeout: work_timeout?,
         work_timeout: work_timeout?,
         sync_timeout: work_timeout?,
         max_attempts: raw.max_attempts,

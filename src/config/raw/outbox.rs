@@ -11,8 +11,6 @@ use super::DurationText;
 pub(crate) struct RawOutbox {
     /// How long a claim lasts before another worker may take over. 1s to 1h.
     pub(crate) lease: DurationText,
-    /// The longest single statement. At most nine tenths of the lease.
-    pub(crate) statement_timeout: DurationText,
     /// One delivery, from connecting to the end of the reply; a destination's `timeout` wins over it. At most nine
     /// tenths of the lease.
     pub(crate) work_timeout: DurationText,
@@ -35,7 +33,6 @@ impl Default for RawOutbox {
     fn default() -> Self {
         Self {
             lease: "2m".into(),
-            statement_timeout: "30s".into(),
             work_timeout: "15s".into(),
             max_attempts: 20,
             backoff_cap: "1h".into(),

@@ -103,7 +103,8 @@ impl Default for RawDatabase {
 pub(crate) struct RawInbox {
     /// How long a claim lasts before another worker may take over. 1s to 1h.
     pub(crate) lease: DurationText,
-    /// The longest single statement. At most nine tenths of the lease.
+    /// A handler's longest single statement (on SQLite: all statements of one handler). At most nine tenths of the
+    /// lease.
     pub(crate) statement_timeout: DurationText,
     /// Async: the whole unit of work. At most nine tenths of the lease.
     pub(crate) work_timeout: DurationText,
