@@ -78,17 +78,7 @@ fn assert_noticed(copy: &Path, file: &str) {
 /// A copy of all that a build reads, with the mutant's changes. Files that are there already with the same content keep
 /// their time, so that from one mutant to the next the compiler has little to do.
 fn copy_tree(copy: &Path, mutant: &Mutant, name: &str) {
-    let mut wanted = BTreeSet::new();
-    for part in ["src", "config", "migrations", "providers", "Cargo.lock", "rust-toolchain.toml", "README.md"]
-    {
-        let part = Path::new(part);
-        let below = files_below(&root().join(part));
-        wanted.extend(if below.is_empty() {
-            vec![part.to_owned()]
-        } else {
-            below.into_iter().map(|file| part.join(file)).collect()
-        });
-    }
+    let wanted = sources();
     for file in &wanted {
         let mut content = fs::read(root().join(file)).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         for change in mutant.change.iter().filter(|change| Path::new(&change.file) == file) {
@@ -105,6 +95,25 @@ fn copy_tree(copy: &Path, mutant: &Mutant, name: &str) {
         }
     }
     write_if_changed(&copy.join("Cargo.toml"), manifest().as_bytes());
+}
+
+/// All that a build may read: everything but what is made, and what has to do with tests only.
+fn sources() -> BTreeSet<PathBuf> {
+    let left_out = ["target", ".git", "tests", "examples", "benches", "fuzz", "Cargo.toml"];
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(root()).expect("read the root") {
+        let path = entry.expect("a folder's entry").path();
+        let name = PathBuf::from(path.file_name().expect("a name"));
+        if left_out.iter().any(|out| name == Path::new(out)) {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(files_below(&path).into_iter().map(|file| name.join(file)));
+        } else {
+            files.insert(name);
+        }
+    }
+    files
 }
 
 impl Change {

@@ -30,14 +30,16 @@ async fn a_dispatcher_that_lost_its_lease_changes_nothing() {
     let settled = "SELECT CAST(published_at AS text), CAST(lease_epoch AS text) FROM outbox";
     let row = database.pairs(settled).await;
 
-    // The first one gets its answer and wants to settle too.
+    // The first one gets its answer and wants to settle too. The attempt is recorded in the same statement.
     destination.release();
     frozen.signal(Signal::Cont);
+    database.wait_for("SELECT count(*) FROM delivery_attempts", 2).await;
+    assert_eq!(database.pairs(settled).await, row, "the late settlement changed the row");
+    assert_eq!(database.count("SELECT count(*) FROM delivery_attempts WHERE lease_lost").await, 1);
     wait::until("the lost lease to be counted", async || {
         (leases_lost(&frozen, "outbox").await >= 1.0).then_some(())
     })
     .await;
-    assert_eq!(database.pairs(settled).await, row, "the late settlement changed the row");
     assert!(leases_lost(&successor, "outbox").await < 0.5, "the successor's lease was good");
     let deliveries = destination.deliveries();
     assert_eq!(deliveries.len(), 2);

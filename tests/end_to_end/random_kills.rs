@@ -53,7 +53,7 @@ async fn survive(engine: Engine, mode: &str) {
             let gateway = config.start().await;
             place.send_replace(Some(gateway.ingress));
             // Not a wait for a condition: the moment is to be any.
-            tokio::time::sleep(Duration::from_millis(rand::random_range(20..700))).await;
+            tokio::time::sleep(Duration::from_millis(rand::random_range(20..900))).await;
             gateway.kill().await;
         }
         let last = config.start().await;
