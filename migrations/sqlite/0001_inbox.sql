@@ -42,8 +42,9 @@ CREATE TABLE webhook_inbox (
         CHECK (lease_until IS NULL OR (processed_at IS NULL AND review_at IS NULL))
 ) STRICT;
 
--- Live rows only: done and dead ones must not stand at the front of the claim's scan.
-CREATE INDEX webhook_inbox_unprocessed ON webhook_inbox (available_at)
+-- The order of claims, live rows only: done and dead ones must not stand at the front of the scan. With seq, so that
+-- rows of one moment need no sorting, however many they are.
+CREATE INDEX webhook_inbox_unprocessed ON webhook_inbox (available_at, seq)
     WHERE processed_at IS NULL AND review_at IS NULL;
 -- Backlog and its age by endpoint, from the index alone.
 CREATE INDEX webhook_inbox_backlog ON webhook_inbox (provider, endpoint, received_at)

@@ -45,7 +45,7 @@ CREATE TABLE outbox (
     CONSTRAINT outbox_lease_is_live CHECK (lease_until IS NULL OR (published_at IS NULL AND review_at IS NULL))
 ) STRICT;
 
-CREATE INDEX outbox_unpublished ON outbox (destination, available_at)
+CREATE INDEX outbox_unpublished ON outbox (destination, available_at, id)
     WHERE published_at IS NULL AND review_at IS NULL AND destination IS NOT NULL;
 CREATE INDEX outbox_review ON outbox (destination, review_at) WHERE review_at IS NOT NULL;
 

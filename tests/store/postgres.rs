@@ -140,3 +140,26 @@ async fn kill_others(fixture: &Fixture) {
                 WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'hookgate'";
     assert!(fixture.raw.count(kill).await >= 1);
 }
+
+#[tokio::test]
+async fn a_claim_walks_the_live_rows_only() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    let rows = "INSERT INTO webhook_inbox (provider, endpoint, event_id, event_type, body, body_sha256, headers, \
+                                           request_id, processed_at, outcome) \
+                SELECT 'stripe', 'billing', 'evt_' || n, '', '', decode(repeat('00', 32), 'hex'), '[]', \
+                       gen_random_uuid(), CASE WHEN n > 1000 THEN now() END, CASE WHEN n > 1000 THEN 'processed' END \
+                FROM generate_series(1, 20000) n";
+    fixture.raw.execute(rows).await;
+    for is_analyzed in [false, true] {
+        if is_analyzed {
+            fixture.raw.execute("ANALYZE webhook_inbox").await;
+        }
+        for statement in [include_str!("../../src/store/postgres/claim_events.sql"), NEXT_DUE] {
+            let plan = fixture.raw.plan(statement).await;
+            assert!(plan.contains("webhook_inbox_unprocessed"), "{plan}");
+            assert!(!plan.contains("Seq Scan"), "{plan}");
+        }
+    }
+}
+
+const NEXT_DUE: &str = include_str!("../../src/store/postgres/next_event_due.sql");

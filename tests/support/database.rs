@@ -97,6 +97,17 @@ impl Database {
         }
     }
 
+    /// How PostgreSQL would run a statement whose parameters are numbers.
+    pub async fn plan(&self, sql: &str) -> String {
+        let Pool::Postgres(pool) = &self.pool else { panic!("only PostgreSQL explains itself so") };
+        let sql = (1..10).fold(sql.to_owned(), |sql, n| sql.replace(&format!("${n}"), "10"));
+        let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!("EXPLAIN {sql}")))
+            .fetch_all(pool)
+            .await
+            .expect("explain");
+        plan.join("\n")
+    }
+
     /// One number.
     pub async fn count(&self, sql: &str) -> i64 {
         let sql = AssertSqlSafe(sql.to_owned());

@@ -25,9 +25,11 @@ FROM (
     SELECT w.provider, w.endpoint, count(*) AS backlog, min(i.received_at) AS oldest
     FROM waiting w
     CROSS JOIN LATERAL (
+        -- Between a pair and the same pair, instead of equal to it: so only the one index has this order.
         SELECT received_at FROM webhook_inbox
-        WHERE processed_at IS NULL AND review_at IS NULL AND provider = w.provider AND endpoint = w.endpoint
-        ORDER BY received_at LIMIT $1
+        WHERE processed_at IS NULL AND review_at IS NULL
+          AND (provider, endpoint) >= (w.provider, w.endpoint) AND (provider, endpoint) <= (w.provider, w.endpoint)
+        ORDER BY provider, endpoint, received_at LIMIT $1
     ) i
     GROUP BY w.provider, w.endpoint
 ) b

@@ -8,7 +8,7 @@ use sqlx::postgres::PgRow;
 
 use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, StoreError};
 use super::tx::by_key;
-use super::{Postgres, error, rows};
+use super::{PgTx, Postgres, error, rows};
 use crate::clock::Timestamp;
 use crate::model::{Event, EventKey};
 
@@ -21,19 +21,28 @@ const EVENT_TYPES: &str = include_str!("event_types.sql");
 const FIND: &str = include_str!("find_event.sql");
 const SCHEMA_VERSION: &str = include_str!("schema_version.sql");
 
+/// How long counting may take.
+const BACKLOG_LIMIT: Duration = Duration::from_secs(10);
+
 #[async_trait]
 impl Ledger for Postgres {
     async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError> {
+        let mut tx = PgTx::begin(self, BACKLOG_LIMIT).await?;
+        // With the statistics of an empty table the planner would sort all rows of each endpoint, instead of walking
+        // the index as far as the cap.
+        let settings = sqlx::raw_sql("SET LOCAL enable_sort = off; SET LOCAL jit = off");
+        settings.execute(&mut *tx.connection).await.map_err(error)?;
         let inbox = sqlx::query(INBOX_BACKLOG)
             .bind(BACKLOG_CAP)
-            .fetch_all(&mut *self.connection().await?)
+            .fetch_all(&mut *tx.connection)
             .await
             .map_err(error)?;
         let outbox = sqlx::query(OUTBOX_BACKLOG)
             .bind(BACKLOG_CAP)
-            .fetch_all(&mut *self.connection().await?)
+            .fetch_all(&mut *tx.connection)
             .await
             .map_err(error)?;
+        tx.rollback().await;
         Ok((read(&inbox, backlog)?, read(&outbox, backlog)?))
     }
 

@@ -3,7 +3,7 @@
 WITH due AS MATERIALIZED (
     SELECT provider, endpoint, event_id, available_at, seq, attempts,
            crash_attempts + (lease_until IS NOT NULL) AS crashes
-    FROM webhook_inbox
+    FROM webhook_inbox INDEXED BY webhook_inbox_unprocessed
     WHERE processed_at IS NULL AND review_at IS NULL
       AND available_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       AND (lease_until IS NULL OR lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
