@@ -46,9 +46,10 @@ CREATE TABLE webhook_inbox (
 -- rows of one moment need no sorting, however many they are.
 CREATE INDEX webhook_inbox_unprocessed ON webhook_inbox (available_at, seq)
     WHERE processed_at IS NULL AND review_at IS NULL;
--- Backlog and its age by endpoint, from the index alone.
+-- Backlog and its age by endpoint, from the index alone. The last condition holds for every row, and is there so that
+-- this index fits only statements that repeat it: no claim is ever planned over it.
 CREATE INDEX webhook_inbox_backlog ON webhook_inbox (provider, endpoint, received_at)
-    WHERE processed_at IS NULL AND review_at IS NULL;
+    WHERE processed_at IS NULL AND review_at IS NULL AND provider <> '';
 CREATE INDEX webhook_inbox_review ON webhook_inbox (provider, endpoint, review_at)
     WHERE review_at IS NOT NULL;
 CREATE INDEX webhook_inbox_received ON webhook_inbox (received_at);

@@ -2,14 +2,14 @@
 -- counted beyond $1.
 WITH RECURSIVE waiting AS (
     (SELECT provider, endpoint FROM webhook_inbox
-     WHERE processed_at IS NULL AND review_at IS NULL
+     WHERE processed_at IS NULL AND review_at IS NULL AND provider <> ''
      ORDER BY provider, endpoint LIMIT 1)
     UNION ALL
     SELECT n.provider, n.endpoint
     FROM waiting w
     CROSS JOIN LATERAL (
         SELECT provider, endpoint FROM webhook_inbox
-        WHERE processed_at IS NULL AND review_at IS NULL AND (provider, endpoint) > (w.provider, w.endpoint)
+        WHERE processed_at IS NULL AND review_at IS NULL AND provider <> '' AND (provider, endpoint) > (w.provider, w.endpoint)
         ORDER BY provider, endpoint LIMIT 1
     ) n
 ), review AS (
@@ -27,7 +27,7 @@ FROM (
     CROSS JOIN LATERAL (
         -- Between a pair and the same pair, instead of equal to it: so only the one index has this order.
         SELECT received_at FROM webhook_inbox
-        WHERE processed_at IS NULL AND review_at IS NULL
+        WHERE processed_at IS NULL AND review_at IS NULL AND provider <> ''
           AND (provider, endpoint) >= (w.provider, w.endpoint) AND (provider, endpoint) <= (w.provider, w.endpoint)
         ORDER BY provider, endpoint, received_at LIMIT $1
     ) i

@@ -2,23 +2,23 @@
 -- counted beyond $1.
 WITH RECURSIVE waiting (provider, endpoint) AS (
     SELECT * FROM (SELECT provider, endpoint FROM webhook_inbox
-                   WHERE processed_at IS NULL AND review_at IS NULL
+                   WHERE processed_at IS NULL AND review_at IS NULL AND provider <> ''
                    ORDER BY provider, endpoint LIMIT 1)
     UNION ALL
     SELECT n.provider, n.endpoint
     FROM waiting w
     JOIN webhook_inbox n ON n.rowid = (
         SELECT rowid FROM webhook_inbox
-        WHERE processed_at IS NULL AND review_at IS NULL AND (provider, endpoint) > (w.provider, w.endpoint)
+        WHERE processed_at IS NULL AND review_at IS NULL AND provider <> '' AND (provider, endpoint) > (w.provider, w.endpoint)
         ORDER BY provider, endpoint LIMIT 1
     )
 ), counted AS (
     SELECT provider, endpoint,
            (SELECT count(*) FROM (SELECT 1 FROM webhook_inbox i
-                                  WHERE processed_at IS NULL AND review_at IS NULL
+                                  WHERE processed_at IS NULL AND review_at IS NULL AND provider <> ''
                                     AND i.provider = w.provider AND i.endpoint = w.endpoint LIMIT $1)) AS backlog,
            (SELECT min(received_at) FROM webhook_inbox i
-            WHERE processed_at IS NULL AND review_at IS NULL
+            WHERE processed_at IS NULL AND review_at IS NULL AND provider <> ''
               AND i.provider = w.provider AND i.endpoint = w.endpoint) AS oldest,
            0 AS needs_review, 0 AS dead
     FROM waiting w
