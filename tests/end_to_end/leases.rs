@@ -27,10 +27,11 @@ async fn a_dispatcher_that_lost_its_lease_changes_nothing() {
     // The second gateway takes over when the lease ends, sends again and settles.
     let successor = config.start().await;
     database.wait_for(PUBLISHED, 1).await;
-    let settled = "SELECT CAST(published_at AS text), CAST(lease_epoch AS text) FROM outbox";
+    let settled = "SELECT CAST(published_at AS text), \
+                   concat_ws(' ', lease_epoch, available_at, COALESCE(last_error, '-'), review_at) FROM outbox";
     let row = database.pairs(settled).await;
 
-    // The first one gets its answer and wants to settle too. The attempt is recorded in the same statement.
+    // The first one wakes to its answer, or to the end of its time for one, and settles: as it records its attempt.
     destination.release();
     frozen.signal(Signal::Cont);
     database.wait_for("SELECT count(*) FROM delivery_attempts", 2).await;
