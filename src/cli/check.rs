@@ -27,6 +27,7 @@ pub(super) async fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> 
     for warning in &loaded.warnings {
         warn(format_args!("warning: {warning}"));
     }
+    definitions(&loaded)?;
     later_stages(&loaded, shell)?;
     if args.offline {
         warn(format_args!("offline: the handlers' statements were not prepared on the database"));
@@ -37,6 +38,16 @@ pub(super) async fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> 
         out(format_args!("{}", table(&loaded)))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// All definitions, also those that no endpoint uses.
+fn definitions(loaded: &Loaded) -> anyhow::Result<()> {
+    let faults = loaded.catalogue.faults();
+    for fault in &faults {
+        warn(format_args!("error: {fault}"));
+    }
+    anyhow::ensure!(faults.is_empty(), "{} faults in the provider definitions", faults.len());
+    Ok(())
 }
 
 /// What handlers and dispatcher would refuse at start.

@@ -73,7 +73,15 @@ fn rejected(receipt: &Receipt, provider: &Provider) -> HttpReply {
         Reason::RateLimited => "Too many rejected requests",
         _ => "The request could not be verified",
     };
-    problem(status, title, None)
+    let mut reply = if provider.rejects_without_body() {
+        let mut reply = Response::new(Full::default());
+        *reply.status_mut() = status;
+        reply
+    } else {
+        problem(status, title, None)
+    };
+    reply.headers_mut().extend(provider.rejection_headers().iter().cloned());
+    reply
 }
 
 fn failed(receipt: &Receipt) -> HttpReply {

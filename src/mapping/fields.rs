@@ -1,8 +1,10 @@
 //! Reading an event's fields, each within the bounds of its column.
 
+use uuid::Uuid;
+
 use crate::clock::Timestamp;
 use crate::model::{Reason, Rejection, Request};
-use crate::provider::{FirstOf, Format, Recipe, Scope, Trouble};
+use crate::provider::{FirstOf, Format, Item, Recipe, Scope, Trouble};
 use crate::verify::moment;
 
 /// Ids are part of a primary key and of `webhook-id`: a longer one is no id.
@@ -20,19 +22,22 @@ pub(super) struct Fields {
     pub(super) ordering_key: Option<String>,
 }
 
-/// Reads one event: an item of a batch, or all of the document.
+/// Reads one event: an item of a batch, or all of the document. `arrival`: the request's id and when it came.
 pub(super) fn read(
     recipe: &Recipe,
     request: &Request,
     root: &[u8],
     index: usize,
-    item: Option<&str>,
+    item: Option<&Item<'_>>,
+    arrival: (Uuid, Timestamp),
 ) -> Result<Fields, Rejection> {
-    let document = item.map_or(root, str::as_bytes);
+    let document = item.map_or(root, |item| item.text.as_bytes());
     let mut scope = Scope::new(request);
     scope.document = document;
     scope.root = root;
+    scope.parent = item.map_or(root, |item| item.parent.as_bytes());
     scope.index = index;
+    scope.arrival = Some(arrival);
     let picked = if recipe.format == Format::Json { recipe.picker.pick(document).ok() } else { None };
     scope.picked = picked.as_ref();
     let text = |name: &'static str, first: &FirstOf| optional(name, first, &scope);
@@ -41,7 +46,8 @@ pub(super) fn read(
         event_type: text("type", &recipe.event_type)?.unwrap_or_default(),
         occurred_at: recipe.occurred_at.as_ref().and_then(|(value, unit)| {
             // Only shown, never relied on: a moment that cannot be read is no reason to turn an event away.
-            moment::read(&value.text(&scope).ok()?, *unit).ok()
+            let values = value.iter().filter_map(|template| template.text(&scope).ok());
+            moment::read_any(&values.into_iter().find(|value| !value.is_empty())?, *unit).ok()
         }),
         account: text("account", &recipe.account)?,
         ordering_key: text("ordering key", &recipe.ordering_key)?,

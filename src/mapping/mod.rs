@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use same::same_event;
 
 use crate::model::{EventKey, Headers, NewEvent, Reason, Rejection, Request};
-use crate::provider::{Format, Provider, Scope, json_items, json_raw};
+use crate::provider::{Batch, Format, Item, Provider, Scope, json_items, json_raw};
 use crate::verify::Verified;
 use fields::{Fields, read};
 
@@ -42,10 +42,10 @@ pub fn map(
     guard(&root, expect)?;
     let headers = Arc::new(storable_headers(request, provider));
     let content_type = request.headers.text("content-type").map(str::to_owned);
-    let build = |index: usize, item: Option<&str>| {
-        let fields = read(recipe, request, &root, index, item)?;
+    let build = |index: usize, item: Option<&Item<'_>>| {
+        let fields = read(recipe, request, &root, index, item, (request_id, verified.received_at()))?;
         let body = match item {
-            Some(item) => slice(&request.body, item.as_bytes()),
+            Some(item) => slice(&request.body, item.text.as_bytes()),
             None => request.body.clone(),
         };
         Ok(event(
@@ -59,9 +59,11 @@ pub fn map(
             request_id,
         ))
     };
-    let Some(path) = &recipe.items else { return Ok(vec![build(0, None)?]) };
-    let items = json_items(&root, path).map_err(|why| malformed(&format!("the body {why}")))?;
-    items.into_iter().enumerate().map(|(index, item)| build(index, Some(item))).collect()
+    let scope = Scope::new(request);
+    let is_batch = |batch: &&Batch| batch.when.iter().all(|condition| condition.holds(&scope));
+    let Some(batch) = recipe.batch.as_ref().filter(is_batch) else { return Ok(vec![build(0, None)?]) };
+    let items = json_items(&root, &batch.items).map_err(|why| malformed(&format!("the body {why}")))?;
+    items.iter().enumerate().map(|(index, item)| build(index, Some(item))).collect()
 }
 
 #[expect(

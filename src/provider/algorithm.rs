@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
+use ring::signature::{self, UnparsedPublicKey};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
@@ -77,13 +78,50 @@ pub(crate) enum Algorithm {
     Digest(Hash),
     /// The secret itself is sent.
     Token,
-    /// Ed25519; the key is the public key.
+    /// With a private key of the provider's; ours is the public key.
+    Public(PublicKey),
+}
+
+/// A signature scheme with a public key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PublicKey {
+    /// Ed25519; the key has 32 bytes.
     Ed25519,
+    /// ECDSA on P-256 over SHA-256, the signature in DER; the key is an uncompressed point.
+    P256,
+    /// The same, the signature being both numbers, 32 bytes each.
+    P256Raw,
+    /// RSA (PKCS#1 v1.5) over SHA-256; the key is an `RSAPublicKey` of 2048 bits or more.
+    RsaSha256,
+    /// The same over SHA-1, from 1024 bits: only where a provider still signs so.
+    RsaSha1,
+}
+
+impl PublicKey {
+    const ALL: [(&'static str, Self); 5] = [
+        ("ed25519", Self::Ed25519),
+        ("ecdsa-p256-sha256", Self::P256),
+        ("ecdsa-p256-sha256-raw", Self::P256Raw),
+        ("rsa-sha256", Self::RsaSha256),
+        ("rsa-sha1", Self::RsaSha1),
+    ];
+
+    /// Whether the signature is right. Nothing in it is secret, so time does not matter.
+    pub(crate) fn verifies(self, key: &[u8], text: &[u8], signature: &[u8]) -> bool {
+        let algorithm: &dyn signature::VerificationAlgorithm = match self {
+            Self::Ed25519 => &signature::ED25519,
+            Self::P256 => &signature::ECDSA_P256_SHA256_ASN1,
+            Self::P256Raw => &signature::ECDSA_P256_SHA256_FIXED,
+            Self::RsaSha256 => &signature::RSA_PKCS1_2048_8192_SHA256,
+            Self::RsaSha1 => &signature::RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY,
+        };
+        UnparsedPublicKey::new(algorithm, key).verify(text, signature).is_ok()
+    }
 }
 
 impl Algorithm {
     /// All names, for messages and the documentation's test.
-    pub(crate) const NAMES: [&'static str; 12] = [
+    pub(crate) const NAMES: [&'static str; 16] = [
         "hmac-md5",
         "hmac-sha1",
         "hmac-sha256",
@@ -96,17 +134,23 @@ impl Algorithm {
         "sha512",
         "token",
         "ed25519",
+        "ecdsa-p256-sha256",
+        "ecdsa-p256-sha256-raw",
+        "rsa-sha256",
+        "rsa-sha1",
     ];
 
     /// By its name in definitions.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "token" => Some(Self::Token),
-            "ed25519" => Some(Self::Ed25519),
-            _ => match name.strip_prefix("hmac-") {
-                Some(hash) => Hash::from_name(hash).map(Self::Hmac),
-                None => Hash::from_name(name).map(Self::Digest),
-            },
+        if name == "token" {
+            return Some(Self::Token);
+        }
+        if let Some((_, scheme)) = PublicKey::ALL.iter().find(|(known, _)| *known == name) {
+            return Some(Self::Public(*scheme));
+        }
+        match name.strip_prefix("hmac-") {
+            Some(hash) => Hash::from_name(hash).map(Self::Hmac),
+            None => Hash::from_name(name).map(Self::Digest),
         }
     }
 
@@ -117,7 +161,7 @@ impl Algorithm {
 
     /// Whether whoever verifies can also sign.
     pub(crate) fn is_symmetric(self) -> bool {
-        !matches!(self, Self::Ed25519)
+        !matches!(self, Self::Public(_))
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
 
 use super::plan::{Answer, AnswerBody, Handshake, Recipe, Variant};
 use super::template::{Scope, Source as From, Template, Trouble};
@@ -56,10 +57,14 @@ pub(crate) struct Parts {
     pub(crate) credentials: Vec<Template>,
     pub(crate) variants: Vec<Variant>,
     pub(crate) sign_headers: Vec<(String, String)>,
+    pub(crate) sign_parts: Vec<(String, String)>,
     pub(crate) recipe: Recipe,
     pub(crate) handshakes: Vec<Handshake>,
     pub(crate) success: Option<Answer>,
     pub(crate) rejected: u16,
+    pub(crate) rejected_headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) rejected_empty: bool,
+    pub(crate) refused: u16,
     pub(crate) unusable: u16,
     pub(crate) deadline: Option<Duration>,
     pub(crate) retry_window: Option<Duration>,
@@ -97,7 +102,7 @@ impl Provider {
         };
         let signed = parts.variants.iter().flat_map(|variant| {
             let timestamp = variant.timestamp.as_ref().map(|freshness| &freshness.value);
-            variant.signature.from.iter().chain(&variant.text).chain(timestamp)
+            variant.signature.from.iter().chain(&variant.texts).chain(timestamp)
         });
         Self {
             id: Arc::from(source.raw.id.as_str()),
@@ -227,8 +232,19 @@ impl Provider {
             Reason::Method => 405,
             Reason::RateLimited => 429,
             Reason::MalformedBody | Reason::NoEventId => self.parts.unusable,
+            Reason::HandshakeMismatch => self.parts.refused,
             _ => self.parts.rejected,
         }
+    }
+
+    /// Headers of the reply to a request that is not genuine.
+    pub fn rejection_headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.parts.rejected_headers
+    }
+
+    /// Whether the reply to a request that is not genuine must have no body.
+    pub fn rejects_without_body(&self) -> bool {
+        self.parts.rejected_empty
     }
 
     /// How long the provider waits for the reply.
@@ -294,6 +310,10 @@ impl Provider {
 
     pub(crate) fn sign_headers(&self) -> &[(String, String)] {
         &self.parts.sign_headers
+    }
+
+    pub(crate) fn sign_parts(&self) -> &[(String, String)] {
+        &self.parts.sign_parts
     }
 
     pub(crate) fn raw(&self) -> &raw::Definition {

@@ -35,6 +35,7 @@ impl Provider {
                 "description": setting.description,
                 "required": setting.default.is_none(),
                 "default": setting.default,
+                "example": setting.example,
             })).collect::<Vec<_>>(),
             "methods": self.methods(),
             "max_body": self.max_body(),
@@ -44,6 +45,9 @@ impl Provider {
             "reply": {
                 "success": raw.reply.success.as_ref().map_or_else(|| json!({ "status": 200 }), answer),
                 "rejected": self.rejection_status(crate::model::Reason::SignatureMismatch),
+                "refused": self.rejection_status(crate::model::Reason::HandshakeMismatch),
+                "rejected_headers": raw.reply.rejected_headers,
+                "rejected_empty": raw.reply.rejected_empty,
                 "unusable": self.rejection_status(crate::model::Reason::NoEventId),
                 "deadline_seconds": self.deadline().map(|deadline| deadline.as_secs()),
             },
@@ -71,12 +75,12 @@ impl Provider {
             "type": list(&raw.kind),
             "id_signed": recipe.id_signed,
             "type_signed": recipe.type_signed,
-            "occurred_at": raw.occurred_at.as_ref().map(|moment| moment.value.as_str()),
+            "occurred_at": raw.occurred_at.as_ref().map(|moment| list(&moment.value)),
             "account": list(&raw.account),
             "ordering_key": list(&raw.ordering_key),
             "volatile": list(&raw.volatile),
             "business_keys": raw.business_keys,
-            "batch": self.raw().batch.as_ref().map(|batch| batch.items.as_str()),
+            "batch": self.raw().batch.as_ref().map(|batch| list(&batch.items)),
         })
     }
 }
@@ -90,9 +94,10 @@ fn algorithms(variants: &[Verify]) -> Vec<&str> {
 fn variant(raw: &Verify) -> Value {
     json!({
         "name": raw.name.as_str(),
+        "when": list(&raw.when),
         "opt_in": raw.opt_in,
         "algorithm": raw.algorithm.as_str(),
-        "signed": raw.text.as_ref().map(Text::as_str),
+        "signed": list(&raw.text),
         "key": list(&raw.key),
         "signature": list(&raw.signature.from),
         "encoding": raw.signature.encoding.as_str(),
@@ -111,6 +116,7 @@ fn handshake(raw: &Handshake) -> Value {
         "signed": raw.signed,
         "when": list(&raw.when),
         "require": list(&raw.require),
+        "challenge": raw.challenge.as_ref().map(Text::as_str),
         "reply": answer(&raw.reply),
     })
 }

@@ -13,6 +13,7 @@ mod describe;
 mod error;
 mod json;
 mod plan;
+mod public_key;
 mod raw;
 mod sample;
 mod settings;
@@ -26,7 +27,7 @@ pub use sample::{Sample, SampleIds};
 pub use settings::{Setting, SettingsError};
 
 pub(crate) use algorithm::Algorithm;
-pub(crate) use json::{items as json_items, raw as json_raw};
-pub(crate) use plan::{FirstOf, Format, Freshness, Grammar, Recipe, Signature, Unit, Variant};
+pub(crate) use json::{Item, items as json_items, raw as json_raw};
+pub(crate) use plan::{Batch, FirstOf, Format, Freshness, Grammar, Recipe, Signature, Unit, Variant};
 pub(crate) use sample::fill;
-pub(crate) use template::{Scope, Source, Template, Trouble};
+pub(crate) use template::{Scope, Source, Template, Trouble, is_challenge};

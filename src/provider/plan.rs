@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::algorithm::{Algorithm, Encoding};
 use super::json::Picker;
-use super::template::{Condition, Pattern, Template};
+use super::template::{Condition, Filter, Pattern, Template};
 
 /// One way in which a provider signs.
 #[derive(Clone, Debug)]
@@ -18,12 +18,24 @@ pub(crate) struct Variant {
     pub(crate) algorithm: Algorithm,
     /// How the secret's text becomes a key; all that succeed are tried.
     pub(crate) keys: Vec<Template>,
-    /// What is signed; nothing where the secret itself is sent.
-    pub(crate) text: Option<Template>,
+    /// What is signed; all that the request allows are tried. None where the secret itself is sent.
+    pub(crate) texts: Vec<Template>,
     pub(crate) signature: Signature,
     pub(crate) timestamp: Option<Freshness>,
     /// What must hold besides.
     pub(crate) require: Vec<Condition>,
+    /// Whether handshakes have challenges signed with the same secret: then no text that could be one is believed.
+    pub(crate) signs_challenges: bool,
+}
+
+impl Variant {
+    /// Whether the place of the signature has a part of this name.
+    pub(crate) fn has_part(&self, name: &str) -> bool {
+        match &self.signature.grammar {
+            Grammar::Pattern(pattern) => name != "signature" && pattern.names().any(|known| known == name),
+            Grammar::Pairs { take, .. } => name != take,
+        }
+    }
 }
 
 /// Where the signature stands and how it is written there.
@@ -90,11 +102,10 @@ pub(crate) struct Recipe {
     pub(crate) format: Format,
     /// Where the document stands; the body unless said.
     pub(crate) document: FirstOf,
-    /// Path to the items of a batch.
-    pub(crate) items: Option<String>,
+    pub(crate) batch: Option<Batch>,
     pub(crate) id: FirstOf,
     pub(crate) event_type: FirstOf,
-    pub(crate) occurred_at: Option<(Template, Unit)>,
+    pub(crate) occurred_at: Option<(FirstOf, Unit)>,
     pub(crate) account: FirstOf,
     pub(crate) ordering_key: FirstOf,
     /// All JSON pointers of the above, read in one pass.
@@ -102,6 +113,15 @@ pub(crate) struct Recipe {
     /// Whether the signature covers the id and the type.
     pub(crate) id_signed: bool,
     pub(crate) type_signed: bool,
+}
+
+/// A request with several events in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    /// What must hold, else the whole is one event.
+    pub(crate) when: Vec<Condition>,
+    /// Paths to the items.
+    pub(crate) items: Vec<String>,
 }
 
 /// How the document is written.
@@ -140,6 +160,8 @@ pub(crate) struct Handshake {
     pub(crate) when: Vec<Condition>,
     /// What must hold, else `handshake_mismatch`.
     pub(crate) require: Vec<Condition>,
+    /// What the answer is made from.
+    pub(crate) challenge: Option<Template>,
     pub(crate) reply: Answer,
 }
 
@@ -150,6 +172,27 @@ pub(crate) struct Answer {
     pub(crate) content_type: Option<String>,
     pub(crate) body: AnswerBody,
     pub(crate) headers: Vec<(String, Template)>,
+}
+
+impl Answer {
+    /// All templates in it.
+    pub(crate) fn templates(&self) -> Vec<&Template> {
+        let mut out: Vec<&Template> = self.headers.iter().map(|(_, value)| value).collect();
+        match &self.body {
+            AnswerBody::Empty => {}
+            AnswerBody::Text(text) => out.push(text),
+            AnswerBody::Json(fields) => out.extend(fields.iter().map(|(_, value)| value)),
+        }
+        out
+    }
+}
+
+impl Handshake {
+    /// Whether the answer is signed with the endpoint's secret.
+    pub(crate) fn signs(&self) -> bool {
+        let values = self.reply.templates().into_iter().flat_map(Template::values);
+        values.flat_map(|value| &value.filters).any(|filter| matches!(filter, Filter::Hmac(_)))
+    }
 }
 
 /// The body of an [`Answer`].

@@ -89,7 +89,8 @@ pub(crate) struct Verify {
     pub(crate) algorithm: Text,
     #[serde(default)]
     pub(crate) key: Texts,
-    pub(crate) text: Option<Text>,
+    #[serde(default)]
+    pub(crate) text: Texts,
     pub(crate) signature: Signature,
     pub(crate) timestamp: Option<Timestamp>,
     #[serde(default)]
@@ -126,6 +127,8 @@ pub(crate) struct Timestamp {
 pub(crate) struct Sign {
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, Text>,
+    #[serde(default)]
+    pub(crate) parts: BTreeMap<String, String>,
 }
 
 /// `[event]`
@@ -153,7 +156,7 @@ pub(crate) struct Event {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moment {
-    pub(crate) value: Text,
+    pub(crate) value: Texts,
     pub(crate) unit: Text,
 }
 
@@ -161,7 +164,9 @@ pub(crate) struct Moment {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Batch {
-    pub(crate) items: Text,
+    #[serde(default)]
+    pub(crate) when: Texts,
+    pub(crate) items: Texts,
 }
 
 /// `[[handshake]]`
@@ -173,6 +178,7 @@ pub(crate) struct Handshake {
     pub(crate) when: Texts,
     #[serde(default)]
     pub(crate) require: Texts,
+    pub(crate) challenge: Option<Text>,
     pub(crate) reply: Answer,
 }
 
@@ -182,6 +188,11 @@ pub(crate) struct Handshake {
 pub(crate) struct Reply {
     pub(crate) success: Option<Answer>,
     pub(crate) rejected: Option<u16>,
+    #[serde(default)]
+    pub(crate) rejected_headers: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) rejected_empty: bool,
+    pub(crate) refused: Option<u16>,
     pub(crate) unusable: Option<u16>,
     pub(crate) deadline: Option<Text>,
 }

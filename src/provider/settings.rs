@@ -13,6 +13,8 @@ pub struct Setting {
     pub description: String,
     /// Its value where an endpoint does not say; a setting without one is required.
     pub default: Option<String>,
+    /// What a required one may look like, for people and tests; never used as a value.
+    pub example: Option<String>,
     /// Whether it must not be shown.
     pub secret: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::clock::Timestamp;
 use crate::model::{Rejection, Reply, Request};
 
 /// The outcome of verification.
@@ -26,11 +27,17 @@ pub struct Verified {
     request: Request,
     secret: Option<usize>,
     variant: Arc<str>,
+    received_at: Timestamp,
 }
 
 impl Verified {
-    pub(super) fn new(request: &Request, secret: Option<usize>, variant: &Arc<str>) -> Self {
-        Self { request: request.clone(), secret, variant: Arc::clone(variant) }
+    pub(super) fn new(
+        request: &Request,
+        secret: Option<usize>,
+        variant: &Arc<str>,
+        received_at: Timestamp,
+    ) -> Self {
+        Self { request: request.clone(), secret, variant: Arc::clone(variant), received_at }
     }
 
     /// The genuine request.
@@ -41,6 +48,11 @@ impl Verified {
     /// The position (from 1) of the secret that fits; `None` where the scheme has no secret.
     pub fn secret_position(&self) -> Option<usize> {
         self.secret
+    }
+
+    /// When it was judged.
+    pub fn received_at(&self) -> Timestamp {
+        self.received_at
     }
 
     /// The variant of the provider's scheme that was used.

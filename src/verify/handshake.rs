@@ -1,11 +1,17 @@
 //! Challenges of the provider.
 
 use super::Decision;
-use crate::model::{Reason, Rejection, Request};
+use crate::model::{Reason, Rejection, Request, Secret};
 use crate::provider::{Provider, Scope};
 
-/// The answer, if the request is a handshake that belongs here: before the proof or after it.
-pub(super) fn answer(request: &Request, provider: &Provider, proved: bool) -> Option<Decision> {
+/// The answer, if the request is a handshake that belongs here: before the proof or after it. `secret` is what
+/// answers are signed with.
+pub(super) fn answer(
+    request: &Request,
+    provider: &Provider,
+    secret: Option<&Secret>,
+    proved: bool,
+) -> Option<Decision> {
     let scope = Scope::new(request);
     let handshake = provider
         .handshakes()
@@ -19,6 +25,13 @@ pub(super) fn answer(request: &Request, provider: &Provider, proved: bool) -> Op
     if !handshake.require.iter().all(|condition| condition.holds(&scope)) {
         return refused("it does not carry the expected token");
     }
+    let challenge = match handshake.challenge.as_ref().map(|challenge| challenge.render(&scope)).transpose() {
+        Ok(challenge) => challenge,
+        Err(trouble) => return refused(&trouble.to_string()),
+    };
+    let mut scope = Scope::new(request);
+    scope.challenge = challenge.as_deref();
+    scope.secret = secret.map(Secret::expose);
     match handshake.reply.render(&scope) {
         Ok(reply) => Some(Decision::Handshake { reply, verified: proved }),
         Err(trouble) => refused(&trouble.to_string()),

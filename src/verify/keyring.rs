@@ -80,6 +80,13 @@ impl Keyring {
         if usable.is_empty() { provider.candidates().collect() } else { usable }
     }
 
+    /// What an answer to a handshake is signed with: the first live secret, or the one at `position`.
+    pub(super) fn answering(&self, position: Option<usize>, now: Timestamp) -> Option<&Secret> {
+        let keys = self.variants.iter().flat_map(|(_, keys)| keys);
+        let mut live = keys.filter(|key| key.until.is_none_or(|until| now < until));
+        live.find(|key| position.is_none_or(|position| key.position == position)).map(|key| &key.bytes)
+    }
+
     /// The keys of one variant that count at `now`.
     pub(super) fn live(&self, variant: &Variant, now: Timestamp) -> Vec<&Key> {
         let keys = self.variants.iter().filter(|(name, _)| *name == variant.name).flat_map(|(_, keys)| keys);

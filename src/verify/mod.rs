@@ -27,11 +27,14 @@ pub fn verify(request: &Request, provider: &Provider, keyring: &Keyring, now: Ti
         let detail = format!("this provider uses {} only", provider.methods().join(", "));
         return Decision::Rejected(Rejection::new(Reason::Method, detail));
     }
-    if let Some(decision) = handshake::answer(request, provider, false) {
+    if let Some(decision) = handshake::answer(request, provider, keyring.answering(None, now), false) {
         return decision;
     }
     match prove(request, provider, keyring, now) {
-        Ok(verified) => handshake::answer(request, provider, true).unwrap_or(Decision::Verified(verified)),
+        Ok(verified) => {
+            let secret = keyring.answering(verified.secret_position(), now);
+            handshake::answer(request, provider, secret, true).unwrap_or(Decision::Verified(verified))
+        }
         Err(rejection) => Decision::Rejected(rejection),
     }
 }
@@ -72,7 +75,7 @@ fn prove(
             return Err(Rejection::new(Reason::Precondition, detail));
         }
     }
-    Ok(Verified::new(request, Some(fit.position), &variant.name))
+    Ok(Verified::new(request, Some(fit.position), &variant.name, now))
 }
 
 /// The first fitting signature that is fresh, or why none is; `None` if none fits.

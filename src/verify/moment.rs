@@ -27,6 +27,19 @@ pub(crate) fn read(text: &str, unit: Unit) -> Result<Timestamp, &'static str> {
     }
 }
 
+/// Reads a moment that is only shown: a fraction of a second is dropped.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_any(text: &str, unit: Unit) -> Result<Timestamp, &'static str> {
+    match unit {
+        Unit::Rfc3339 => read(text, unit),
+        Unit::Seconds | Unit::Milliseconds => {
+            read(text.split_once('.').map_or(text, |(whole, _)| whole), unit)
+        }
+    }
+}
+
 /// Writes a moment.
 pub(super) fn write(moment: Timestamp, unit: Unit) -> String {
     match unit {

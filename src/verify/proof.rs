@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use ring::signature::{ED25519, UnparsedPublicKey};
 use subtle::{Choice, ConstantTimeEq as _};
 
 use super::keyring::Key;
@@ -10,7 +9,7 @@ use super::moment;
 use super::place::Group;
 use crate::clock::Timestamp;
 use crate::model::{Reason, Rejection};
-use crate::provider::{Algorithm, Scope, Source, Trouble, Variant};
+use crate::provider::{Algorithm, Scope, Source, Trouble, Variant, is_challenge};
 
 /// A signature that fits.
 #[derive(Clone, Copy, Debug)]
@@ -36,17 +35,39 @@ pub(super) fn fits<'a>(
         let signed_at = signed_at(variant, scope)?;
         for key in keys {
             scope.secret = Some(key.bytes.expose());
-            let text = match &variant.text {
-                Some(text) => text.pieces(scope).map_err(unsigned)?,
-                None => Vec::new(),
-            };
-            if bool::from(matches(variant.algorithm, key.bytes.expose(), &text, &group.signatures)) {
+            if bool::from(one(variant, key.bytes.expose(), scope, &group.signatures)?) {
                 fits.push(Fit { position: key.position, group: at, signed_at });
             }
         }
     }
     scope.secret = None;
     Ok(fits)
+}
+
+/// Whether one of `signatures` is right for one of the variant's texts. All are compared.
+fn one(
+    variant: &Variant,
+    key: &[u8],
+    scope: &Scope<'_>,
+    signatures: &[Vec<u8>],
+) -> Result<Choice, Rejection> {
+    if variant.texts.is_empty() {
+        return Ok(matches(variant.algorithm, key, &[], signatures));
+    }
+    let mut found = Choice::from(0);
+    let mut unreadable = None;
+    for text in &variant.texts {
+        match text.pieces(scope) {
+            // Anyone can have a challenge signed: it proves nothing.
+            Ok(pieces) if variant.signs_challenges && is_challenge(&pieces.concat()) => {}
+            Ok(pieces) => found |= matches(variant.algorithm, key, &pieces, signatures),
+            Err(trouble) => unreadable = Some(trouble),
+        }
+    }
+    match unreadable {
+        Some(trouble) if !bool::from(found) => Err(unsigned(trouble)),
+        _ => Ok(found),
+    }
 }
 
 /// When the parts in `scope` say that they were signed.
@@ -72,10 +93,11 @@ fn matches(algorithm: Algorithm, key: &[u8], text: &[Cow<'_, [u8]>], signatures:
                 digest(token).ct_eq(&digest(key))
             });
         }
-        Algorithm::Ed25519 => {
-            let key = UnparsedPublicKey::new(&ED25519, key);
+        Algorithm::Public(scheme) => {
             let text = text.concat();
-            return any(signatures, |signature| Choice::from(u8::from(key.verify(&text, signature).is_ok())));
+            return any(signatures, |signature| {
+                Choice::from(u8::from(scheme.verifies(key, &text, signature)))
+            });
         }
     };
     any(signatures, |signature| signature.ct_eq(&expected))

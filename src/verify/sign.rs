@@ -5,7 +5,9 @@ use bytes::Bytes;
 use super::{keyring, moment};
 use crate::clock::Timestamp;
 use crate::model::{Headers, Request, Secret};
-use crate::provider::{Algorithm, Grammar, Provider, SampleIds, Scope, Source, Template, Variant, fill};
+use crate::provider::{
+    Algorithm, Grammar, Provider, SampleIds, Scope, Source, Template, Variant, fill, json_raw,
+};
 
 /// What makes a request genuine: set these headers (replacing those of the same name), and the URL and body where
 /// they are given.
@@ -31,12 +33,33 @@ pub fn sign(
     now: Timestamp,
 ) -> Result<Signed, String> {
     provider.usable().map_err(|error| error.to_string())?;
-    let variant = provider
-        .candidates()
-        .find(|variant| variant.algorithm.is_symmetric())
-        .ok_or_else(|| format!("`{}` signs with a private key that only the provider has", provider.id()))?;
+    let scope = Scope::new(request);
+    let fits = |variant: &&Variant| variant.when.iter().all(|condition| condition.holds(&scope));
+    let symmetric = || provider.candidates().filter(|variant| variant.algorithm.is_symmetric());
+    // Conditions may be about the signature itself, which is not there yet: so the others come after.
+    let variants = symmetric().filter(fits).chain(symmetric().filter(|variant| !fits(variant)));
+    let mut problem = None;
+    for variant in variants {
+        match sign_as(variant, provider, secret, request, now) {
+            Ok(signed) => return Ok(signed),
+            Err(why) => problem = problem.or(Some(why)),
+        }
+    }
+    Err(problem.unwrap_or_else(|| {
+        format!("`{}` signs with a private key that only the provider has", provider.id())
+    }))
+}
+
+fn sign_as(
+    variant: &Variant,
+    provider: &Provider,
+    secret: &Secret,
+    request: &Request,
+    now: Timestamp,
+) -> Result<Signed, String> {
     let mut signer =
         Signer { variant, request: request.clone(), signed: Signed::default(), parts: Vec::new() };
+    signer.parts.extend(provider.sign_parts().iter().filter(|(name, _)| variant.has_part(name)).cloned());
     signer.defaults(provider, now);
     signer.timestamp(now)?;
     let key = keyring::decode(variant, secret)?.swap_remove(0);
@@ -87,7 +110,7 @@ impl Signer<'_> {
         let mut scope = Scope::new(&self.request);
         scope.parts = &self.parts;
         scope.secret = Some(key.expose());
-        let text = match &self.variant.text {
+        let text = match self.variant.texts.first() {
             Some(text) => {
                 text.pieces(&scope).map_err(|trouble| format!("{trouble}: give it to be signed"))?
             }
@@ -97,7 +120,7 @@ impl Signer<'_> {
             Algorithm::Hmac(hash) => hash.hmac(key.expose(), &text),
             Algorithm::Digest(hash) => hash.digest(&text.concat()),
             Algorithm::Token => key.expose().to_vec(),
-            Algorithm::Ed25519 => return Err("signing needs the provider's private key".into()),
+            Algorithm::Public(_) => return Err("signing needs the provider's private key".into()),
         };
         let encoded = self.variant.signature.encoding.encode(&bytes);
         encoded.ok_or_else(|| "the secret is not text, so it cannot be sent as a token".into())
@@ -121,7 +144,9 @@ impl Signer<'_> {
                 self.set_header(&name, value);
             }
             Some(Source::Query(Some(name))) => self.set_query(&name.clone(), &value),
-            _ => return Err("the scheme's signature stands in the body; this cannot be signed yet".into()),
+            Some(Source::Json(pointer)) => self.set_json(&pointer.clone(), &value)?,
+            Some(Source::Form(name)) => self.set_form(&name.clone(), value),
+            _ => return Err("the scheme's signature stands where it cannot be written to".into()),
         }
         Ok(())
     }
@@ -143,6 +168,27 @@ impl Signer<'_> {
             _ => pair,
         };
         self.signed.path_and_query = Some(format!("{}?{query}", self.request.path));
+    }
+
+    /// The signature in place of what the body has there already.
+    fn set_json(&mut self, pointer: &str, value: &str) -> Result<(), String> {
+        let body = &self.request.body;
+        let there = json_raw(body, pointer).map_err(|why| format!("the body {why}"))?;
+        let there =
+            there.ok_or_else(|| format!("the body needs something at `{pointer}`, for the signature"))?;
+        let start = there.as_ptr() as usize - body.as_ptr() as usize;
+        let text = serde_json::Value::from(value).to_string();
+        let signed = [&body[..start], text.as_bytes(), &body[start + there.len()..]].concat();
+        self.signed.body = Some(signed.into());
+        Ok(())
+    }
+
+    fn set_form(&mut self, name: &str, value: String) {
+        let mut pairs: Vec<(String, String)> =
+            serde_urlencoded::from_bytes(&self.request.body).unwrap_or_default();
+        pairs.retain(|(known, _)| known != name);
+        pairs.push((name.to_owned(), value));
+        self.signed.body = Some(serde_urlencoded::to_string(pairs).unwrap_or_default().into());
     }
 }
 

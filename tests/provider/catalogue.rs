@@ -12,6 +12,7 @@ fn embedded() -> Catalogue {
 #[test]
 fn every_embedded_definition_loads_and_is_found_by_its_names() {
     let catalogue = embedded();
+    assert!(catalogue.faults().is_empty(), "{:#?}", catalogue.faults());
     for id in
         ["stripe", "github", "slack_events", "standard_webhooks", "shopify", "generic_hmac", "generic_token"]
     {
@@ -22,16 +23,18 @@ fn every_embedded_definition_loads_and_is_found_by_its_names() {
 }
 
 #[test]
-fn a_definition_stands_in_a_file_of_its_name() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/providers");
+fn a_definition_stands_in_a_file_of_its_id_and_is_found_by_each_alias_before_it_is_read() {
     let catalogue = embedded();
-    for file in fs::read_dir(folder).expect("a folder").flatten() {
-        let path = file.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            let provider =
-                catalogue.get(&stem).unwrap_or_else(|| panic!("{stem}.toml defines something else"));
-            assert_eq!(provider.file(), format!("embedded:{stem}.toml"));
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/providers");
+    let files = fs::read_dir(folder).expect("a folder").flatten();
+    let files = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "toml"));
+    assert_eq!(catalogue.ids().count(), files.count());
+    for id in catalogue.ids() {
+        let provider = catalogue.get(id).unwrap_or_else(|| panic!("{id}.toml cannot be used"));
+        assert_eq!((&**provider.id(), provider.file()), (id, format!("embedded:{id}.toml").as_str()));
+        for alias in provider.aliases() {
+            // From a fresh catalogue, in which nothing is compiled.
+            assert_eq!(embedded().get(alias).expect("found").id(), provider.id(), "{alias}");
         }
     }
 }

@@ -67,6 +67,25 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
         ("{json:/id}", "{json:id}", &["/acme.toml:16: `event.id`", "starts with `/`"]),
         ("{json:/id}", "{secret}", &["`event.id`", "the secret cannot be used here"]),
         ("{json:/id}", "${nothing}", &["`event.id`", "nothing", "settings"]),
+        ("{json:/id}", "{json:/id|hmac-sha256|hex}", &["`event.id`", "the answer to a handshake only"]),
+        ("{json:/id}", "{challenge}", &["`event.id`", "the challenge cannot be used here"]),
+        ("{json:/id}", "{received:soon}", &["`event.id`", "such as 60s"]),
+        ("{part:t}.{body}", "{unique}{part:t}.{body}", &["`verify[0].text`", "cannot be used here"]),
+        (
+            "[event]",
+            "[batch]\nitems = [\"\", \"/events/*\"]\n[event]",
+            &["/acme.toml:15: `batch.items`", "`/events/*`", "the last"],
+        ),
+        (
+            "[event]",
+            "[[handshake]]\nname = \"c\"\nsigned = false\nwhen = \"{query:c}\"\nchallenge = \"{query:c}\"\nreply = { status = 200 }\n[event]",
+            &["/acme.toml:18: `handshake[0].challenge`", "no {challenge}"],
+        ),
+        (
+            "[event]",
+            "[reply]\nrejected_headers = { \"a b\" = \"c\" }\n[event]",
+            &["`reply.rejected_headers.a b`", "letters, digits"],
+        ),
         ("id = \"acme\"", "id = \"Acme!\"", &["/acme.toml:1: `id`", "lower-case"]),
         (
             "id = \"acme\"",

@@ -1,41 +1,19 @@
 //! What the language can say beyond the presets: batches, challenges, several places, plain hashes.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::sync::Arc;
-
 use hookgate::mapping::map;
 use hookgate::model::{NewEvent, Outcome, Reason, Rejection, Secret};
-use hookgate::provider::{Catalogue, Provider};
+use hookgate::provider::Provider;
 use hookgate::verify::{self, Decision};
 use uuid::Uuid;
 
-use super::support::{NOW, SECRET, at, decide, proof, reason, request, signed};
+use super::support::{NOW, SECRET, acme, at, decide, proof, reason, request, signed};
 
-const HEAD: &str = r#"id = "acme"
-name = "Acme"
-confidence = "confirmed"
-docs = "https://example.com"
-[dashboard]
-place = "Settings"
-secret = "the secret"
-"#;
 const PLAIN: &str = r#"[[verify]]
 name = "v1"
 algorithm = "hmac-sha256"
 text = "{body}"
 signature = { from = "{header:x-sign}", encoding = "hex" }
 "#;
-
-fn acme(rest: &str, settings: &[(&str, &str)]) -> Arc<Provider> {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("acme.toml"), format!("{HEAD}{rest}")).expect("writes");
-    let catalogue =
-        Catalogue::load(&[folder.path().to_path_buf()]).unwrap_or_else(|errors| panic!("{errors:#?}"));
-    let settings: BTreeMap<String, String> =
-        settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-    catalogue.get("acme").expect("there").configure(&settings).expect("fits")
-}
 
 fn mapped(provider: &Provider, body: &str) -> Result<Vec<NewEvent>, Rejection> {
     let genuine = signed(provider, SECRET, &request(&[], body), at(NOW));
@@ -177,4 +155,65 @@ fn a_reply_that_the_provider_wants_is_given_for_every_success() {
         assert_eq!((reply.status, &*reply.body), (202, b"[accepted]".as_slice()));
     }
     assert!(provider.reply(Outcome::Error).is_none());
+}
+
+#[test]
+fn of_several_paths_those_that_are_there_count_and_an_item_knows_what_holds_it() {
+    let event = "[event]\nformat = \"json\"\nid = [\"{parent:/page}-{json:/id}\", \"{raw:|sha256|hex}\"]\ntype = [\"{raw:/text|then:message}\", \"other\"]\n\
+                 occurred_at = { value = [\"{json:/at}\", \"{json:/time}\"], unit = \"seconds\" }\n";
+    let paths = "[batch]\nwhen = \"!{header:x-one}\"\nitems = [\"/entry/*/changes/*\", \"/entry/*/messages/*\", \"\"]\n";
+    let provider = acme(&format!("{PLAIN}{event}{paths}"), &[]);
+    let ids = |body: &str| {
+        let events = mapped(&provider, body).expect("maps");
+        events.iter().map(|event| format!("{} {}", event.key.event_id, event.event_type)).collect::<Vec<_>>()
+    };
+    let both = r#"{"entry":[{"page":1,"messages":[{"id":1,"text":{}}]},{"page":2,"changes":[{"id":1}],"messages":[{"id":2}]}]}"#;
+    assert_eq!(ids(both), ["2-1 other", "1-1 message", "2-2 other"]);
+    assert!(ids(r#"{"entry":[]}"#).is_empty());
+    assert!(ids(r#"{"entry":[{"page":1,"messages":[]}]}"#).is_empty());
+    assert_eq!(ids(r#"{"page":7,"id":8}"#), ["7-8 other"]);
+    // Genuine, but of a kind that the paths do not know: never taken for an empty batch.
+    let unknown = r#"{"entry":[{"page":1,"standby":[{"id":1}]}]}"#;
+    assert_eq!(ids(unknown).len(), 1);
+    let request = request(&[("x-one", "1")], both);
+    let genuine = signed(&provider, SECRET, &request, at(NOW));
+    let events = map(&proof(decide(&genuine, &provider, NOW)), &provider, &"e".into(), &[], Uuid::nil());
+    assert_eq!(events.expect("one event").len(), 1);
+    let timed = mapped(&provider, r#"{"page":1,"id":1,"time":1800000000.75}"#).expect("maps");
+    assert_eq!(timed[0].occurred_at, Some(at(1_800_000_000)));
+}
+
+#[test]
+fn events_without_an_id_are_told_apart_by_arrival() {
+    let ids = |id: &str, when: i64| {
+        let provider = acme(&format!("{PLAIN}[event]\nformat = \"json\"\nid = \"{id}\"\n"), &[]);
+        let genuine = signed(&provider, SECRET, &request(&[], "{}"), at(when));
+        let verified = proof(decide(&genuine, &provider, when));
+        [1, 2].map(|request| {
+            let events = map(&verified, &provider, &"e".into(), &[], Uuid::from_u128(request)).expect("maps");
+            events[0].key.event_id.to_string()
+        })
+    };
+    let [first, second] = ids("{unique}", NOW);
+    assert_ne!(first, second);
+    let start = NOW - NOW.rem_euclid(60);
+    assert_eq!(ids("{received:60s}", start), ids("{received:60s}", start + 59));
+    assert_ne!(ids("{received:60s}", start), ids("{received:60s}", start + 60));
+}
+
+#[test]
+fn a_rejection_has_the_status_and_headers_that_the_definition_says() {
+    let rest = format!(
+        "{PLAIN}[event]\nformat = \"json\"\nid = \"{{json:/id}}\"\n[reply]\nrejected = 403\nrefused = 404\nrejected_empty = true\n\
+         rejected_headers = {{ www-authenticate = 'Basic realm=\"webhook\"' }}\n"
+    );
+    let provider = acme(&rest, &[]);
+    assert_eq!(provider.rejection_status(Reason::SignatureMismatch), 403);
+    assert_eq!(provider.rejection_status(Reason::HandshakeMismatch), 404);
+    assert!(provider.rejects_without_body());
+    let [(name, value)] = provider.rejection_headers() else { panic!("one header") };
+    assert_eq!(
+        (name.as_str(), value.as_bytes()),
+        ("www-authenticate", b"Basic realm=\"webhook\"".as_slice())
+    );
 }

@@ -1,6 +1,9 @@
 //! The verifier: providers' published vectors, every malformed shape of a signature, time both ways.
 
+mod answers;
+mod definitions;
 mod headers;
+mod keys;
 mod language;
 mod mapping;
 mod properties;

@@ -1,15 +1,10 @@
 //! What holds for any body, secret and signature.
 
-use std::collections::BTreeMap;
-
 use hookgate::model::Secret;
-use hookgate::provider::SampleIds;
 use hookgate::verify::{self, Decision, Keyring};
 use proptest::prelude::*;
 
-use super::support::{
-    NOW, SECRET, at, catalogue, decide, keyring, proof, provider, request, signed, with_header,
-};
+use super::support::{NOW, at, decide, provider, request, with_header};
 
 /// The header that carries each preset's signature.
 const PLACES: [(&str, &str); 6] = [
@@ -92,37 +87,6 @@ proptest! {
                 let request = with_header(&request, place, &[value]);
                 prop_assert!(!is_genuine(&decide(&request, &provider, NOW)));
             }
-        }
-    }
-}
-
-#[test]
-fn every_sample_of_every_symmetric_definition_can_be_signed_verified_and_mapped() {
-    let now = at(NOW);
-    let endpoint = "billing".into();
-    for provider in catalogue().iter() {
-        let provider = provider.configure(&BTreeMap::new()).expect("no required settings");
-        assert!(!provider.samples().is_empty(), "{} has no sample", provider.id());
-        for sample in provider.samples() {
-            let ids = SampleIds { event: "1a2b3c".into(), object: "9z8y7x".into() };
-            let (headers, body) = sample.render(&ids, now);
-            let mut plain = request(&[], body.to_vec());
-            plain.headers = headers;
-            let genuine = signed(&provider, SECRET, &plain, now);
-            let verified = proof(verify::verify(&genuine, &provider, &keyring(&provider, &[SECRET]), now));
-            let events = hookgate::mapping::map(&verified, &provider, &endpoint, &[], uuid::Uuid::nil());
-            let events = events.unwrap_or_else(|rejection| panic!("{}: {rejection:?}", provider.id()));
-            assert_eq!(events.len(), 1, "{}", provider.id());
-            assert_eq!(events[0].event_type, sample.event_type, "{}", provider.id());
-            let other = SampleIds { event: "other".into(), object: "9z8y7x".into() };
-            let (headers, body) = sample.render(&other, now);
-            plain.headers = headers;
-            plain.body = body;
-            let genuine = signed(&provider, SECRET, &plain, now);
-            let verified = proof(verify::verify(&genuine, &provider, &keyring(&provider, &[SECRET]), now));
-            let second = hookgate::mapping::map(&verified, &provider, &endpoint, &[], uuid::Uuid::nil())
-                .expect("maps");
-            assert_ne!(events[0].key, second[0].key, "{}: samples share an id", provider.id());
         }
     }
 }

@@ -27,6 +27,26 @@ pub fn provider(id: &str, settings: &[(&str, &str)]) -> Arc<Provider> {
     catalogue().get(id).expect("known").configure(&settings).expect("settings fit")
 }
 
+const HEAD: &str = r#"id = "acme"
+name = "Acme"
+confidence = "confirmed"
+docs = "https://example.com"
+[dashboard]
+place = "Settings"
+secret = "the secret"
+"#;
+
+/// A definition of one's own, `rest` being all that matters in it.
+pub fn acme(rest: &str, settings: &[(&str, &str)]) -> Arc<Provider> {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("acme.toml"), format!("{HEAD}{rest}")).expect("writes");
+    let catalogue =
+        Catalogue::load(&[folder.path().to_path_buf()]).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let settings: BTreeMap<String, String> =
+        settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    catalogue.get("acme").expect("there").configure(&settings).expect("fits")
+}
+
 pub fn at(seconds: i64) -> Timestamp {
     DateTime::from_timestamp(seconds, 0).expect("a time")
 }

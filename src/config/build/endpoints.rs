@@ -68,7 +68,7 @@ fn provider(
     context: &mut Context<'_>,
 ) -> Option<(Arc<Provider>, BTreeMap<String, String>)> {
     let Some(provider) = context.catalogue.get(&raw.provider) else {
-        let ids = context.catalogue.iter().map(|provider| &**provider.id());
+        let ids = context.catalogue.ids();
         let help = suggest(&raw.provider, ids);
         let what = format!("there is no provider {:?}", raw.provider);
         context.report.error_help(&key.child("provider"), what, help);

@@ -71,7 +71,7 @@ fn selected<'a>(
 fn of_provider<'a>(key: &Key, id: &str, raw: &'a Raw, context: &mut Context<'_>) -> Option<Vec<&'a str>> {
     let catalogue = context.catalogue;
     let Some(provider) = catalogue.get(id) else {
-        let help = suggest(id, catalogue.iter().map(|provider| &**provider.id()));
+        let help = suggest(id, catalogue.ids());
         context.report.error_help(key, format!("there is no provider {id:?}"), help);
         return None;
     };

@@ -1,7 +1,7 @@
 //! Which values may stand where, and what a signature covers.
 
-use crate::provider::plan::{Grammar, Variant};
-use crate::provider::template::{Source, Template};
+use crate::provider::plan::Variant;
+use crate::provider::template::{Filter, Source, Template};
 
 /// Where a template stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,17 @@ pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
         let fits = match &value.source {
             Source::Secret => matches!(place, Place::Key | Place::Signed),
             Source::Part(_) => matches!(place, Place::Signed | Place::Beside),
-            Source::Root(_) | Source::Index => place == Place::Event,
+            Source::Root(_) | Source::Parent(_) | Source::Index | Source::Unique | Source::Received(_) => {
+                place == Place::Event
+            }
+            Source::Challenge => place == Place::Handshake,
             _ => !matches!(place, Place::Key | Place::Reply),
         };
         if !fits {
             return Err(format!("{} cannot be used here", value.source));
+        }
+        if place != Place::Handshake && value.filters.iter().any(|filter| matches!(filter, Filter::Hmac(_))) {
+            return Err("an HMAC is made in the answer to a handshake only".into());
         }
     }
     Ok(())
@@ -40,30 +46,28 @@ pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
 
 /// Whether the signature of `variant` covers a value from `source`.
 pub(super) fn covers(variant: &Variant, source: &Source) -> bool {
-    let Some(text) = &variant.text else { return false };
-    text.values().iter().any(|value| {
-        value.source == *source
-            || match source {
-                Source::Json(_) | Source::Root(_) | Source::Form(_) | Source::Index => {
-                    value.source == Source::Body
+    let within = |text: &Template| {
+        text.values().iter().any(|value| {
+            value.source == *source
+                || match source {
+                    Source::Json(_)
+                    | Source::Raw(_)
+                    | Source::Root(_)
+                    | Source::Parent(_)
+                    | Source::Form(_)
+                    | Source::Index => value.source == Source::Body,
+                    Source::Query(_) => matches!(value.source, Source::Url | Source::Query(None)),
+                    Source::Path => value.source == Source::Url,
+                    Source::Secret => true,
+                    _ => false,
                 }
-                Source::Query(_) | Source::Path => value.source == Source::Url,
-                Source::Secret => true,
-                _ => false,
-            }
-    })
+        })
+    };
+    !variant.texts.is_empty() && variant.texts.iter().all(within)
 }
 
 /// Whether every value of `template` is covered by every variant that is in use by itself.
 pub(super) fn is_signed(variants: &[Variant], templates: &[Template]) -> bool {
     let mut sources = templates.iter().flat_map(Template::values).map(|value| &value.source);
     sources.all(|source| variants.iter().filter(|v| !v.opt_in).all(|variant| covers(variant, source)))
-}
-
-/// The parts that a variant's grammar can give.
-pub(super) fn has_part(grammar: &Grammar, name: &str) -> bool {
-    match grammar {
-        Grammar::Pattern(pattern) => name != "signature" && pattern.names().any(|known| known == name),
-        Grammar::Pairs { take, .. } => name != take,
-    }
 }

@@ -3,9 +3,10 @@
 use super::Compiler;
 use super::check::{self, Place};
 use crate::provider::json::Picker;
-use crate::provider::plan::{Format, Recipe, Variant};
+use crate::provider::plan::{Batch, Format, Recipe, Variant};
 use crate::provider::raw;
 use crate::provider::template::{Source, Template};
+use crate::provider::text::Text;
 
 impl Compiler<'_> {
     pub(super) fn recipe(
@@ -26,7 +27,7 @@ impl Compiler<'_> {
         }
         let event_type = self.templates(&raw.kind, "event.type", Place::Event);
         let occurred_at = raw.occurred_at.as_ref().and_then(|moment| {
-            let value = self.template(&moment.value, "event.occurred_at.value", Place::Event)?;
+            let value = self.templates(&moment.value, "event.occurred_at.value", Place::Event);
             let unit = self.unit(&moment.unit, "event.occurred_at.unit")?;
             (!value.is_empty()).then_some((value, unit))
         });
@@ -36,11 +37,14 @@ impl Compiler<'_> {
             self.error(Some(text), "event.volatile", "a JSON pointer starts with `/`".into());
         }
         let all = [&id, &event_type, &account, &ordering_key].into_iter().flatten();
-        let picker = picker(all.chain(occurred_at.iter().map(|(value, _)| value)));
+        let picker = picker(all.chain(occurred_at.iter().flat_map(|(value, _)| value)));
         Recipe {
             format: format.unwrap_or(Format::Opaque),
             document: self.templates(&raw.document, "event.document", Place::Event),
-            items: batch.map(|batch| self.items(batch)),
+            batch: batch.map(|batch| Batch {
+                when: self.conditions(&batch.when, "batch.when", Place::Request),
+                items: self.items(batch),
+            }),
             id_signed: check::is_signed(variants, &id),
             type_signed: check::is_signed(variants, &event_type),
             id,
@@ -52,20 +56,25 @@ impl Compiler<'_> {
         }
     }
 
-    fn items(&mut self, batch: &raw::Batch) -> String {
-        let path = batch.items.as_str();
-        if !path.starts_with('/') || !path.ends_with("/*") {
-            let message = "a path to items starts with `/` and ends with `/*`, for example `/events/*`";
-            self.error(Some(&batch.items), "batch.items", message.into());
+    fn items(&mut self, batch: &raw::Batch) -> Vec<String> {
+        let paths: Vec<&Text> = batch.items.iter().collect();
+        for (at, text) in paths.iter().enumerate() {
+            let path = text.as_str();
+            let whole = path.is_empty() && at > 0 && at + 1 == paths.len();
+            if !whole && !(path.starts_with('/') && path.ends_with("/*")) {
+                let message = "a path to items starts with `/` and ends with `/*`, for example `/events/*`; the last \
+                               of several may be \"\": the whole is the event where none is there";
+                self.error(Some(text), "batch.items", message.into());
+            }
         }
-        path.to_owned()
+        paths.iter().map(|text| text.as_str().to_owned()).collect()
     }
 }
 
 fn picker<'a>(templates: impl Iterator<Item = &'a Template>) -> Picker {
     let mut pointers: Vec<String> = Vec::new();
     for value in templates.flat_map(Template::values) {
-        if let Source::Json(pointer) = &value.source
+        if let Source::Json(pointer) | Source::Raw(pointer) = &value.source
             && !pointers.contains(pointer)
         {
             pointers.push(pointer.clone());

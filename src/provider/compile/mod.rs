@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::definition::{Confidence, Parts, Provider, Source};
 use super::error::DefinitionError;
+use super::plan::Handshake;
 use super::raw;
 use super::settings::{Setting, Values};
 use super::template::{Condition, Template};
@@ -82,7 +83,10 @@ impl<'a> Compiler<'a> {
         if !raw.id.as_str().bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
             self.error(Some(&raw.id), "id", "an id has lower-case letters, digits and `_` only".into());
         }
-        let variants = self.variants(&raw.verify);
+        let mut variants = self.variants(&raw.verify);
+        let handshakes = self.handshakes(&raw.handshake);
+        let signs_challenges = handshakes.iter().any(Handshake::signs);
+        variants.iter_mut().for_each(|variant| variant.signs_challenges = signs_challenges);
         let recipe = self.recipe(&raw.event, raw.batch.as_ref(), &variants);
         Parts {
             confidence: confidence.unwrap_or(Confidence::Unconfirmed),
@@ -91,13 +95,17 @@ impl<'a> Compiler<'a> {
             max_body: raw.request.max_body.as_ref().and_then(|text| self.size(text, "request.max_body")),
             credentials: self.templates(&raw.request.credentials, "request.credentials", Place::Request),
             sign_headers: self.sample_headers(&raw.sign.headers, "sign.headers"),
-            handshakes: self.handshakes(&raw.handshake),
+            sign_parts: raw.sign.parts.clone().into_iter().collect(),
+            handshakes,
             success: raw
                 .reply
                 .success
                 .as_ref()
                 .map(|answer| self.answer(answer, "reply.success", Place::Reply)),
             rejected: self.status(raw.reply.rejected, 401, "reply.rejected"),
+            rejected_headers: self.rejected_headers(&raw.reply.rejected_headers),
+            rejected_empty: raw.reply.rejected_empty,
+            refused: self.status(raw.reply.refused.or(raw.reply.rejected), 401, "reply.refused"),
             unusable: self.status(raw.reply.unusable, 422, "reply.unusable"),
             deadline: raw.reply.deadline.as_ref().and_then(|text| self.duration(text, "reply.deadline")),
             retry_window: raw.retry.window.as_ref().and_then(|text| self.duration(text, "retry.window")),
@@ -213,6 +221,7 @@ fn settings(raw: &BTreeMap<String, raw::Setting>) -> Vec<Setting> {
             name: name.clone(),
             description: setting.description.clone(),
             default: setting.default.clone(),
+            example: setting.example.clone(),
             secret: setting.secret,
         })
         .collect()

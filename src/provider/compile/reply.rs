@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use http::{HeaderName, HeaderValue};
+
 use super::Compiler;
 use super::check::Place;
 use crate::provider::plan::{Answer, AnswerBody, Handshake};
 use crate::provider::raw;
 use crate::provider::sample::{self, Sample};
+use crate::provider::template::{Source, Template};
 use crate::provider::text::Text;
 
 impl Compiler<'_> {
@@ -19,15 +22,52 @@ impl Compiler<'_> {
                 if when.is_empty() {
                     self.error(None, &format!("{key}.when"), "a handshake is recognised by something".into());
                 }
-                Handshake {
+                let handshake = Handshake {
                     name: raw.name.clone(),
                     signed: raw.signed,
                     require: self.conditions(&raw.require, &format!("{key}.require"), Place::Request),
+                    challenge: raw
+                        .challenge
+                        .as_ref()
+                        .and_then(|text| self.template(text, &format!("{key}.challenge"), Place::Request)),
                     reply: self.answer(&raw.reply, &format!("{key}.reply"), Place::Handshake),
                     when,
-                }
+                };
+                self.challenge_is_used(raw, &handshake, &format!("{key}.challenge"));
+                handshake
             })
             .collect()
+    }
+
+    fn challenge_is_used(&mut self, raw: &raw::Handshake, handshake: &Handshake, key: &str) {
+        let values = handshake.reply.templates().into_iter().flat_map(Template::values);
+        let used = values.into_iter().any(|value| value.source == Source::Challenge);
+        let message = match (raw.challenge.is_some(), used) {
+            (true, false) => "the reply has no {challenge} in it",
+            (false, true) => "the reply has {challenge} in it: say what that is made from",
+            _ => return,
+        };
+        self.error(raw.challenge.as_ref(), key, message.into());
+    }
+
+    /// The headers of what is not genuine: fixed, since nothing of such a request is believed.
+    pub(super) fn rejected_headers(
+        &mut self,
+        raw: &BTreeMap<String, String>,
+    ) -> Vec<(HeaderName, HeaderValue)> {
+        let mut out = Vec::new();
+        for (name, value) in raw {
+            match (name.parse(), value.parse()) {
+                (Ok(name), Ok(value)) => out.push((name, value)),
+                _ => self.error(
+                    None,
+                    &format!("reply.rejected_headers.{name}"),
+                    "this cannot stand in a header: a name has letters, digits and `-`, a value no line ends"
+                        .into(),
+                ),
+            }
+        }
+        out
     }
 
     pub(super) fn answer(&mut self, raw: &raw::Answer, key: &str, place: Place) -> Answer {

@@ -26,8 +26,8 @@ impl Compiler<'_> {
             Algorithm::from_name,
         )?;
         let text_key = format!("{key}.text");
-        let text = raw.text.as_ref().and_then(|text| self.template(text, &text_key, Place::Signed));
-        self.text_fits(raw, algorithm, text.as_ref(), &text_key);
+        let texts = self.templates(&raw.text, &text_key, Place::Signed);
+        self.text_fits(raw, algorithm, &texts, &text_key);
         let variant = Variant {
             name: Arc::from(raw.name.as_str()),
             when: self.conditions(&raw.when, &format!("{key}.when"), Place::Request),
@@ -37,21 +37,23 @@ impl Compiler<'_> {
             signature: self.signature(&raw.signature, &format!("{key}.signature"))?,
             timestamp: raw.timestamp.as_ref().and_then(|it| self.freshness(it, &format!("{key}.timestamp"))),
             require: self.conditions(&raw.require, &format!("{key}.require"), Place::Beside),
-            text,
+            texts,
+            // Said once the handshakes are known.
+            signs_challenges: false,
         };
         self.parts_exist(raw, &variant, key);
         self.timestamp_is_signed(raw, &variant, key);
         Some(variant)
     }
 
-    fn text_fits(&mut self, raw: &raw::Verify, algorithm: Algorithm, text: Option<&Template>, key: &str) {
-        let at = raw.text.as_ref().unwrap_or(&raw.algorithm);
-        let holds_secret = text.is_some_and(|text| text.values().iter().any(|v| v.source == Source::Secret));
+    fn text_fits(&mut self, raw: &raw::Verify, algorithm: Algorithm, texts: &[Template], key: &str) {
+        let at = raw.text.iter().next().unwrap_or(&raw.algorithm);
+        let holds_secret = |text: &Template| text.values().iter().any(|v| v.source == Source::Secret);
         let problem = match algorithm {
-            Algorithm::Token if raw.text.is_some() => "a token signs nothing: leave `text` out",
+            Algorithm::Token if !raw.text.is_empty() => "a token signs nothing: leave `text` out",
             Algorithm::Token => return,
-            _ if raw.text.is_none() => "say what is signed, for example \"{body}\"",
-            Algorithm::Digest(_) if text.is_some() && !holds_secret => {
+            _ if raw.text.is_empty() => "say what is signed, for example \"{body}\"",
+            Algorithm::Digest(_) if !texts.iter().all(holds_secret) => {
                 "a plain hash proves nothing unless {secret} is part of the text"
             }
             _ => return,
@@ -123,12 +125,12 @@ impl Compiler<'_> {
     fn parts_exist(&mut self, raw: &raw::Verify, variant: &Variant, key: &str) {
         let timestamp = variant.timestamp.as_ref().map(|freshness| &freshness.value);
         let require = variant.require.iter().flat_map(|condition| condition.templates());
-        let used = variant.text.iter().chain(timestamp).chain(require).flat_map(Template::values);
+        let used = variant.texts.iter().chain(timestamp).chain(require).flat_map(Template::values);
         for value in used {
             if let Source::Part(name) = &value.source
-                && !check::has_part(&variant.signature.grammar, name)
+                && !variant.has_part(name)
             {
-                let at = raw.text.as_ref().unwrap_or(&raw.algorithm);
+                let at = raw.text.iter().next().unwrap_or(&raw.algorithm);
                 self.error(Some(at), key, format!("`{{part:{name}}}` is not in the signature's pattern"));
             }
         }

@@ -1,4 +1,5 @@
-//! Conditions over a request: `A == B`, `A != B`, `A` (is there), `!A` (is not there), A and B being templates.
+//! Conditions over a request: `A == B`, `A != B`, `A` (is there), `!A` (is not there), A and B being templates;
+//! several with ` or ` between them.
 
 use subtle::ConstantTimeEq as _;
 
@@ -15,6 +16,8 @@ pub(crate) enum Condition {
     Present(Template),
     /// It is not there, or empty.
     Absent(Template),
+    /// One of these holds.
+    Any(Vec<Condition>),
 }
 
 impl Condition {
@@ -27,6 +30,12 @@ impl Condition {
         text: &str,
         template: impl Fn(&str) -> Result<Template, String>,
     ) -> Result<Self, String> {
+        let choices = text.split(" or ").map(|text| Self::one(text, &template));
+        let mut choices: Vec<Self> = choices.collect::<Result<_, _>>()?;
+        Ok(if choices.len() == 1 { choices.remove(0) } else { Self::Any(choices) })
+    }
+
+    fn one(text: &str, template: &impl Fn(&str) -> Result<Template, String>) -> Result<Self, String> {
         if let Some((left, right)) = text.split_once(" == ") {
             return Ok(Self::Equal(template(left)?, template(right)?));
         }
@@ -47,6 +56,7 @@ impl Condition {
                 Ok(equal) => !equal,
                 Err(trouble) => matches!(trouble, Trouble::Absent(_)),
             },
+            Self::Any(choices) => choices.iter().any(|condition| condition.holds(scope)),
             Self::Present(it) => it.render(scope).is_ok_and(|value| !value.is_empty()),
             Self::Absent(it) => match it.render(scope) {
                 Ok(value) => value.is_empty(),
@@ -60,6 +70,7 @@ impl Condition {
         match self {
             Self::Equal(left, right) | Self::Different(left, right) => vec![left, right],
             Self::Present(it) | Self::Absent(it) => vec![it],
+            Self::Any(choices) => choices.iter().flat_map(Self::templates).collect(),
         }
     }
 }

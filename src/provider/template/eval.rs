@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::{Piece, Source, Template, Value};
+use uuid::Uuid;
+
+use super::{Piece, Source, Template, Value, is_challenge};
+use crate::clock::Timestamp;
 use crate::model::Request;
+use crate::provider::algorithm::Hash;
 use crate::provider::json::{self, Picked};
 
 /// What the values of a template are taken from.
@@ -20,8 +24,14 @@ pub(crate) struct Scope<'a> {
     pub(crate) root: &'a [u8],
     /// What has been read from `document` already.
     pub(crate) picked: Option<&'a Picked<'a>>,
+    /// The element that holds the innermost array of the batch.
+    pub(crate) parent: &'a [u8],
     /// The position in the batch.
     pub(crate) index: usize,
+    /// The request's id and its time of arrival.
+    pub(crate) arrival: Option<(Uuid, Timestamp)>,
+    /// What the answer to a handshake is made from.
+    pub(crate) challenge: Option<&'a [u8]>,
     form: OnceCell<Vec<(String, String)>>,
 }
 
@@ -56,7 +66,10 @@ impl<'a> Scope<'a> {
             document: &request.body,
             root: &request.body,
             picked: None,
+            parent: &request.body,
             index: 0,
+            arrival: None,
+            challenge: None,
             form: OnceCell::new(),
         }
     }
@@ -79,27 +92,71 @@ impl<'a> Scope<'a> {
             }
             Source::Form(name) => single(source, self.form().iter().filter(|(key, _)| key == name))?
                 .map(|(_, value)| Cow::Owned(value.clone().into_bytes())),
-            Source::Json(at) => match self.picked.and_then(|picked| Some((picked, picked.position(at)?))) {
-                Some((picked, position)) => {
-                    picked.raw(position).map_or(Ok(None), json::scalar).map_err(unreadable)?.map(bytes)
-                }
-                None => json::text(self.document, at).map_err(unreadable)?.map(bytes),
-            },
+            Source::Json(at) => self
+                .raw(at)
+                .and_then(|raw| raw.map_or(Ok(None), json::scalar))
+                .map_err(unreadable)?
+                .map(bytes),
+            Source::Raw(at) => self
+                .raw(at)
+                .map_err(unreadable)?
+                .filter(|raw| *raw != "null")
+                .map(|raw| Cow::Borrowed(raw.as_bytes())),
+            Source::Parent(at) => json::text(self.parent, at).map_err(unreadable)?.map(bytes),
             Source::Root(at) => json::text(self.root, at).map_err(unreadable)?.map(bytes),
             Source::Part(name) => single(source, self.parts.iter().filter(|(key, _)| key == name))?
                 .map(|(_, value)| Cow::Borrowed(value.as_bytes())),
             Source::Secret => self.secret.map(Cow::Borrowed),
             Source::Body => Some(Cow::Borrowed(&*self.request.body)),
             Source::Index => Some(Cow::Owned(self.index.to_string().into_bytes())),
+            Source::Unique => self.arrival.map(|(id, _)| Cow::Owned(id.to_string().into_bytes())),
+            Source::Received(span) => self.arrival.map(|(_, now)| {
+                let seconds = now.timestamp();
+                Cow::Owned((seconds - seconds.rem_euclid(*span)).to_string().into_bytes())
+            }),
+            Source::Challenge => self.challenge.map(Cow::Borrowed),
         })
+    }
+
+    /// The JSON text at a pointer of the document.
+    fn raw(&self, at: &str) -> Result<Option<&'a str>, String> {
+        match self.picked.and_then(|picked| Some((picked, picked.position(at)?))) {
+            Some((picked, position)) => Ok(picked.raw(position)),
+            None => json::raw(self.document, at),
+        }
+    }
+
+    /// The values of the headers that `names` lists, joined; `None` where one is missing.
+    pub(super) fn headers(&self, names: &[u8], joiner: &str) -> Result<Option<Vec<u8>>, String> {
+        let names = std::str::from_utf8(names).map_err(|_| "is not UTF-8")?.to_ascii_lowercase();
+        let mut values = Vec::new();
+        for name in names.split(' ') {
+            let mut found = self.request.headers.iter().filter(|(known, _)| *known == name);
+            let Some((_, value)) = found.next() else { return Ok(None) };
+            if found.next().is_some() {
+                return Err("names a header that stands in the request more than once".into());
+            }
+            values.push(value);
+        }
+        Ok(Some(values.join(joiner.as_bytes())))
+    }
+
+    /// The answer to a challenge, made with the endpoint's secret.
+    pub(super) fn answer(&self, hash: Hash, challenge: &[u8]) -> Result<Vec<u8>, String> {
+        if !is_challenge(challenge) {
+            return Err("is no challenge that may be signed".into());
+        }
+        let secret = self.secret.ok_or("cannot be answered: no secret is live")?;
+        Ok(hash.hmac(secret, &[challenge]))
     }
 
     fn value(&self, value: &Value) -> Result<Cow<'a, [u8]>, Trouble> {
         let mut current = self.source(&value.source)?;
         for filter in &value.filters {
             let Some(bytes) = current else { break };
-            current =
-                filter.apply(bytes).map_err(|why| Trouble::Unreadable(value.source.to_string(), why))?;
+            current = filter
+                .apply(bytes, self)
+                .map_err(|why| Trouble::Unreadable(value.source.to_string(), why))?;
         }
         match current {
             Some(bytes) => Ok(bytes),

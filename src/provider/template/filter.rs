@@ -6,8 +6,9 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
 
+use super::{Scope, escape};
 use crate::provider::algorithm::Hash;
-use crate::provider::json;
+use crate::provider::{json, public_key};
 
 /// Base64 with or without padding, strict in all else: for keys, whose padding gets lost on the way.
 const KEYS: GeneralPurpose = GeneralPurpose::new(
@@ -36,6 +37,14 @@ pub(crate) const FILTERS: &[&str] = &[
     "first:N",
     "last:N",
     "json:/POINTER",
+    "then:TEXT",
+    "headers:JOINER",
+    "box_escape",
+    "public-key",
+    "hmac-sha1",
+    "hmac-sha256",
+    "hmac-sha384",
+    "hmac-sha512",
 ];
 
 /// One filter.
@@ -71,6 +80,16 @@ pub(crate) enum Filter {
     Last(usize),
     /// The value is JSON: what the pointer shows.
     Json(String),
+    /// This text instead of the value.
+    Then(String),
+    /// The value names headers, with spaces between: their values with this between them.
+    Headers(String),
+    /// As Box writes what it signs.
+    BoxEscape,
+    /// PEM or base64 DER as the key inside.
+    PublicKey,
+    /// Signed with the endpoint's secret, in answers to handshakes.
+    Hmac(Hash),
 }
 
 impl Filter {
@@ -92,6 +111,14 @@ impl Filter {
             ("first", Some(count)) => Self::First(number(text, count)?),
             ("last", Some(count)) => Self::Last(number(text, count)?),
             ("json", Some(at)) => Self::Json(super::parse::pointer(at)?),
+            ("then", Some(text)) => Self::Then(text.to_owned()),
+            ("headers", Some(joiner)) => Self::Headers(joiner.to_owned()),
+            ("box_escape", None) => Self::BoxEscape,
+            ("public-key", None) => Self::PublicKey,
+            ("hmac-sha1", None) => Self::Hmac(Hash::Sha1),
+            ("hmac-sha256", None) => Self::Hmac(Hash::Sha256),
+            ("hmac-sha384", None) => Self::Hmac(Hash::Sha384),
+            ("hmac-sha512", None) => Self::Hmac(Hash::Sha512),
             (hash, None) if Hash::from_name(hash).is_some() => {
                 Self::Hash(Hash::from_name(hash).unwrap_or(Hash::Sha256))
             }
@@ -103,7 +130,11 @@ impl Filter {
     ///
     /// # Errors
     /// Why the value is not in the form that the filter reads, without the value.
-    pub(super) fn apply<'a>(&self, value: Cow<'a, [u8]>) -> Result<Option<Cow<'a, [u8]>>, String> {
+    pub(super) fn apply<'a>(
+        &self,
+        value: Cow<'a, [u8]>,
+        scope: &Scope<'a>,
+    ) -> Result<Option<Cow<'a, [u8]>>, String> {
         Ok(Some(match self {
             Self::Hash(hash) => Cow::Owned(hash.digest(&value)),
             Self::Hex => Cow::Owned(hex::encode(&value).into_bytes()),
@@ -121,6 +152,11 @@ impl Filter {
             Self::Last(count) => {
                 return Ok(maybe(value, |v| v.len().checked_sub(*count).and_then(|at| v.get(at..))));
             }
+            Self::Then(text) => Cow::Owned(text.clone().into_bytes()),
+            Self::Headers(joiner) => return Ok(scope.headers(&value, joiner)?.map(Cow::Owned)),
+            Self::BoxEscape => Cow::Owned(escape::for_box(&value).ok_or("is not UTF-8")?.into_bytes()),
+            Self::PublicKey => Cow::Owned(public_key::read(&value).ok_or(public_key::EXPECTED)?),
+            Self::Hmac(hash) => Cow::Owned(scope.answer(*hash, &value)?),
             Self::Json(at) => {
                 return Ok(json::text(&value, at)?.map(|text| Cow::Owned(text.into_owned().into_bytes())));
             }

@@ -5,14 +5,17 @@
 //! What is signed, where the signature is, keys, ids, handshake replies and conditions are all written in it.
 
 mod condition;
+mod escape;
 mod eval;
 mod filter;
+mod oracle;
 mod parse;
 mod pattern;
 
 pub(crate) use condition::Condition;
 pub(crate) use eval::{Scope, Trouble};
 pub(crate) use filter::Filter;
+pub(crate) use oracle::is_challenge;
 pub(crate) use pattern::Pattern;
 
 /// A parsed template.
@@ -53,8 +56,12 @@ pub(crate) enum Source {
     Form(String),
     /// A JSON pointer into the event's document (the item of a batch).
     Json(String),
+    /// A JSON pointer into the event's document: the JSON text that stands there, whatever it is.
+    Raw(String),
     /// A JSON pointer into the document that holds the batch.
     Root(String),
+    /// A JSON pointer into the element that holds the innermost array of a batch.
+    Parent(String),
     /// A named part of the place where the signature stands.
     Part(String),
     /// The signing secret as the operator gave it.
@@ -63,6 +70,12 @@ pub(crate) enum Source {
     Body,
     /// The position in a batch, from 0.
     Index,
+    /// An id of the request, new for each.
+    Unique,
+    /// When the request arrived, cut to a span of so many seconds.
+    Received(i64),
+    /// What the answer to a handshake is made from.
+    Challenge,
 }
 
 impl Template {
@@ -107,11 +120,16 @@ impl std::fmt::Display for Source {
             Self::Header(name) => write!(f, "header `{name}`"),
             Self::Form(name) => write!(f, "form field `{name}`"),
             Self::Json(pointer) => write!(f, "JSON value `{pointer}`"),
+            Self::Raw(pointer) => write!(f, "JSON text `{pointer}`"),
+            Self::Parent(pointer) => write!(f, "JSON value `{pointer}` of what holds the item"),
             Self::Root(pointer) => write!(f, "JSON value `{pointer}` of the whole body"),
             Self::Part(name) => write!(f, "signature part `{name}`"),
             Self::Secret => f.write_str("the secret"),
             Self::Body => f.write_str("the body"),
             Self::Index => f.write_str("the position in the batch"),
+            Self::Unique => f.write_str("the request's own id"),
+            Self::Received(_) => f.write_str("the time of arrival"),
+            Self::Challenge => f.write_str("the challenge"),
         }
     }
 }

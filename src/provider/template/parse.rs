@@ -12,11 +12,16 @@ pub(crate) const SOURCES: &[&str] = &[
     "header:NAME",
     "form:NAME",
     "json:/POINTER",
+    "raw:/POINTER",
     "root:/POINTER",
+    "parent:/POINTER",
     "part:NAME",
     "secret",
     "body",
     "index",
+    "unique",
+    "received:SPAN",
+    "challenge",
 ];
 
 impl Template {
@@ -102,13 +107,23 @@ fn source(text: &str) -> Result<Source, String> {
         ("header", Some(name)) => Source::Header(named(text, name)?.to_ascii_lowercase()),
         ("form", Some(name)) => Source::Form(named(text, name)?),
         ("json", Some(at)) => Source::Json(pointer(at)?),
+        ("raw", Some(at)) => Source::Raw(pointer(at)?),
         ("root", Some(at)) => Source::Root(pointer(at)?),
+        ("parent", Some(at)) => Source::Parent(pointer(at)?),
         ("part", Some(name)) => Source::Part(named(text, name)?),
         ("secret", None) => Source::Secret,
         ("body", None) => Source::Body,
         ("index", None) => Source::Index,
+        ("unique", None) => Source::Unique,
+        ("received", Some(span)) => Source::Received(seconds(text, span)?),
+        ("challenge", None) => Source::Challenge,
         _ => return Err(format!("`{{{text}}}` is not known; a value is one of {}", SOURCES.join(", "))),
     })
+}
+
+fn seconds(text: &str, span: &str) -> Result<i64, String> {
+    let seconds = humantime::parse_duration(span).ok().and_then(|span| i64::try_from(span.as_secs()).ok());
+    seconds.filter(|seconds| *seconds > 0).ok_or_else(|| format!("`{{{text}}}` needs a span such as 60s"))
 }
 
 fn named(text: &str, name: &str) -> Result<String, String> {

@@ -1,0 +1,208 @@
+//! What holds for every definition: its samples are signed, verified and mapped; nothing else is genuine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hookgate::mapping::map;
+use hookgate::model::{EventKey, Headers, Reason, Request, Secret};
+use hookgate::provider::{Provider, Sample, SampleIds};
+use hookgate::verify::{self, Decision, Keyring, Signed};
+use uuid::Uuid;
+
+use super::support::{NOW, SECRET, at, catalogue, request};
+
+/// A secret for each form that a definition may ask for, and another one of the same form.
+const SECRETS: [(&str, &str); 5] = [
+    (SECRET, "whsec_b3RoZXIgdGVzdCBzZWNyZXQgd2l0aCAzMiBieXRlcyE="),
+    ("aG9va2dhdGUgdGVzdCBzZWNyZXQgb2YgMzIgYnl0ZXM=", "b3RoZXIgdGVzdCBzZWNyZXQgd2l0aCAzMiBieXRlcyE="),
+    (
+        "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056",
+        "55782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056",
+    ),
+    ("gateway:a-password-of-some-length", "gateway:b-password-of-some-length"),
+    (
+        "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g==",
+        "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA==",
+    ),
+];
+
+/// The definition as an endpoint would use it, examples standing in for required settings.
+fn configured(provider: &Provider, only: Option<&str>) -> Arc<Provider> {
+    let required = provider.settings().iter().filter(|setting| setting.default.is_none());
+    let settings: BTreeMap<String, String> = required
+        .map(|setting| (setting.name.clone(), setting.example.clone().unwrap_or_else(|| "example".into())))
+        .collect();
+    provider.configure_variant(&settings, only).unwrap_or_else(|error| panic!("{}: {error}", provider.id()))
+}
+
+/// Sample, and what makes it genuine, by the first secret that has the right form.
+fn signed(provider: &Provider, plain: &Request) -> Result<(Signed, Request, Keyring, Keyring), String> {
+    let mut problem = String::new();
+    for (secret, other) in SECRETS {
+        let ring = |secret: &str| Keyring::new(provider, [(Secret::new(secret), None)]);
+        let (Ok(ring), Ok(other)) = (ring(secret), ring(other)) else { continue };
+        match verify::sign(provider, &Secret::new(secret), plain, at(NOW)) {
+            Ok(signed) => return Ok((signed.clone(), apply(plain, signed), ring, other)),
+            Err(why) => problem = why,
+        }
+    }
+    Err(problem)
+}
+
+fn apply(plain: &Request, signed: Signed) -> Request {
+    let mut out = plain.clone();
+    out.headers = Headers::new();
+    for (name, value) in
+        plain.headers.iter().filter(|(name, _)| signed.headers.iter().all(|(set, _)| set != name))
+    {
+        out.headers.push(name, value);
+    }
+    for (name, value) in &signed.headers {
+        out.headers.push(name, value.as_bytes());
+    }
+    if let Some((_, query)) = signed.path_and_query.as_deref().and_then(|it| it.split_once('?')) {
+        out.query = Some(query.to_owned());
+    }
+    out.body = signed.body.unwrap_or(out.body);
+    out
+}
+
+fn plain(sample: &Sample, event: &str) -> Request {
+    let ids = SampleIds { event: event.into(), object: "9z8y7x".into() };
+    let (headers, body) = sample.render(&ids, at(NOW));
+    let mut plain = request(&[], body.to_vec());
+    plain.headers = headers;
+    plain
+}
+
+fn first_event(provider: &Provider, sample: &Sample, event: &str) -> Result<(EventKey, String), String> {
+    let (_, genuine, ring, _) = signed(provider, &plain(sample, event))?;
+    let verified = match verify::verify(&genuine, provider, &ring, at(NOW)) {
+        Decision::Verified(verified) => verified,
+        other => return Err(format!("{other:?}")),
+    };
+    let events =
+        map(&verified, provider, &"billing".into(), &[], Uuid::nil()).map_err(|why| format!("{why:?}"))?;
+    let event = events.into_iter().next().ok_or("no event")?;
+    Ok((event.key, event.event_type))
+}
+
+#[test]
+fn every_sample_that_can_be_signed_verifies_and_maps_to_its_type_and_an_id_of_its_own() {
+    let mut wrong = Vec::new();
+    for provider in catalogue().iter() {
+        let provider = configured(provider, None);
+        if provider.samples().is_empty() {
+            wrong.push(format!("{}: no sample", provider.id()));
+        }
+        for sample in provider.samples() {
+            let name = format!("{} {}", provider.id(), sample.event_type);
+            assert!(
+                !plain(sample, "1a2b3c").body.windows(2).any(|pair| pair == b"${"),
+                "{name}: not rendered"
+            );
+            if !provider.is_symmetric() {
+                continue;
+            }
+            match (first_event(&provider, sample, "1a2b3c"), first_event(&provider, sample, "other")) {
+                (Ok((first, kind)), Ok((second, _))) => {
+                    if kind != sample.event_type {
+                        wrong.push(format!("{name}: maps to {kind}"));
+                    }
+                    if first == second {
+                        wrong.push(format!("{name}: two events share the id {}", first.event_id));
+                    }
+                }
+                (Err(why), _) | (_, Err(why)) => wrong.push(format!("{name}: {why}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn one_changed_byte_or_another_secret_is_refused_by_every_variant_of_every_definition() {
+    let (mut wrong, mut variants) = (Vec::new(), 0);
+    for known in catalogue().iter() {
+        for facts in known.description()["variants"].as_array().expect("variants") {
+            let provider = configured(known, facts["name"].as_str());
+            let Some(sample) = provider.samples().first().filter(|_| provider.is_symmetric()) else {
+                continue;
+            };
+            let name = format!("{} {}", provider.id(), facts["name"]);
+            let chosen_by_shape = facts["when"].as_array().is_none_or(Vec::is_empty);
+            match attack(&provider, sample, facts["signed"][0].as_str().unwrap_or_default()) {
+                Ok(()) => variants += 1,
+                // The sample is a request of another variant.
+                Err(Refused::Genuine(why)) if !chosen_by_shape || why.contains("give it to be signed") => {}
+                Err(Refused::Genuine(why) | Refused::Taken(why)) => wrong.push(format!("{name}: {why}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(variants > 80, "only {variants} were tried");
+}
+
+/// What went wrong: a genuine request was refused, or a false one taken.
+enum Refused {
+    Genuine(String),
+    Taken(String),
+}
+
+fn attack(provider: &Provider, sample: &Sample, text: &str) -> Result<(), Refused> {
+    let (signed, genuine, ring, other) =
+        signed(provider, &plain(sample, "1a2b3c")).map_err(Refused::Genuine)?;
+    let decide = |request: &Request, ring| verify::verify(request, provider, ring, at(NOW));
+    let taken = |request: &Request, ring| !matches!(decide(request, ring), Decision::Rejected(_));
+    if let Decision::Rejected(rejection) = decide(&genuine, &ring) {
+        return Err(Refused::Genuine(format!("{rejection:?}")));
+    }
+    if taken(&genuine, &other) {
+        return Err(Refused::Taken("another secret".into()));
+    }
+    let covered = text.contains("{body");
+    for at in (0..genuine.body.len()).step_by(11).filter(|_| covered) {
+        let mut changed = genuine.clone();
+        let mut body = genuine.body.to_vec();
+        body[at] ^= 1;
+        changed.body = body.into();
+        if taken(&changed, &ring) {
+            return Err(Refused::Taken(format!("byte {at} of the body changed")));
+        }
+    }
+    // The signature's header is the last one that was set.
+    let Some((header, value)) =
+        signed.headers.last().filter(|_| signed.path_and_query.is_none() && signed.body.is_none())
+    else {
+        return Ok(());
+    };
+    for at in 0..value.len() {
+        let mut bytes = value.clone().into_bytes();
+        bytes[at] ^= 1;
+        let changed = super::support::with_header(&genuine, header, &[&bytes]);
+        if taken(&changed, &ring) {
+            return Err(Refused::Taken(format!("byte {at} of {header} changed")));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_request_without_any_signature_is_refused_by_every_definition() {
+    for provider in catalogue().iter() {
+        let provider = configured(provider, None);
+        let Some(sample) = provider.samples().first() else { continue };
+        let ring = SECRETS
+            .iter()
+            .find_map(|(secret, _)| Keyring::new(&provider, [(Secret::new(*secret), None)]).ok());
+        let Some(ring) = ring else { panic!("{} takes none of the secrets", provider.id()) };
+        match verify::verify(&plain(sample, "1a2b3c"), &provider, &ring, at(NOW)) {
+            Decision::Rejected(rejection) => {
+                let unsigned =
+                    [Reason::MissingSignature, Reason::MalformedSignature, Reason::SignatureMismatch];
+                assert!(unsigned.contains(&rejection.reason), "{}: {rejection:?}", provider.id());
+            }
+            other => panic!("{}: {other:?}", provider.id()),
+        }
+    }
+}
