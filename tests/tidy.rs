@@ -253,7 +253,8 @@ fn blocks(markdown: &str, language: &str) -> Vec<String> {
 
 fn unindented(block: &str) -> String {
     let indent = block.len() - block.trim_start_matches(' ').len();
-    let lines: Vec<&str> = block.lines().map(|line| line.get(indent..).unwrap_or(line.trim_start())).collect();
+    let lines: Vec<&str> =
+        block.lines().map(|line| line.get(indent..).unwrap_or(line.trim_start())).collect();
     lines.join("\n") + "\n"
 }
 

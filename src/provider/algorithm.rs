@@ -7,6 +7,7 @@ use md5::Md5;
 use ring::signature::{self, UnparsedPublicKey};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
+use sha3::Keccak256;
 
 /// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +22,18 @@ pub(crate) enum Hash {
     Sha384,
     /// SHA-512
     Sha512,
+    /// Keccak-256 as Ethereum has it, which is not SHA3-256.
+    Keccak256,
 }
 
 impl Hash {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 6] = [
         ("md5", Self::Md5),
         ("sha1", Self::Sha1),
         ("sha256", Self::Sha256),
         ("sha384", Self::Sha384),
         ("sha512", Self::Sha512),
+        ("keccak-256", Self::Keccak256),
     ];
 
     /// By its name in definitions.
@@ -45,6 +49,7 @@ impl Hash {
             Self::Sha256 => Sha256::digest(value).to_vec(),
             Self::Sha384 => Sha384::digest(value).to_vec(),
             Self::Sha512 => Sha512::digest(value).to_vec(),
+            Self::Keccak256 => Keccak256::digest(value).to_vec(),
         }
     }
 
@@ -56,6 +61,7 @@ impl Hash {
             Self::Sha256 => mac::<Hmac<Sha256>>(key, pieces),
             Self::Sha384 => mac::<Hmac<Sha384>>(key, pieces),
             Self::Sha512 => mac::<Hmac<Sha512>>(key, pieces),
+            Self::Keccak256 => mac::<Hmac<Keccak256>>(key, pieces),
         }
     }
 }
@@ -121,7 +127,7 @@ impl PublicKey {
 
 impl Algorithm {
     /// All names, for messages and the documentation's test.
-    pub(crate) const NAMES: [&'static str; 16] = [
+    pub(crate) const NAMES: [&'static str; 17] = [
         "hmac-md5",
         "hmac-sha1",
         "hmac-sha256",
@@ -132,6 +138,7 @@ impl Algorithm {
         "sha256",
         "sha384",
         "sha512",
+        "keccak-256",
         "token",
         "ed25519",
         "ecdsa-p256-sha256",
@@ -149,6 +156,8 @@ impl Algorithm {
             return Some(Self::Public(*scheme));
         }
         match name.strip_prefix("hmac-") {
+            // Nobody makes an HMAC of Keccak.
+            Some("keccak-256") => None,
             Some(hash) => Hash::from_name(hash).map(Self::Hmac),
             None => Hash::from_name(name).map(Self::Digest),
         }

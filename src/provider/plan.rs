@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::algorithm::{Algorithm, Encoding};
 use super::json::Picker;
-use super::template::{Condition, Filter, Pattern, Template};
+use super::template::{Condition, Filter, Pattern, Source, Template};
 
 /// One way in which a provider signs.
 #[derive(Clone, Debug)]
@@ -34,6 +34,15 @@ impl Variant {
         match &self.signature.grammar {
             Grammar::Pattern(pattern) => name != "signature" && pattern.names().any(|known| known == name),
             Grammar::Pairs { take, .. } => name != take,
+        }
+    }
+
+    /// Whether a signature cannot be written without the part of this name.
+    pub(crate) fn needs_part(&self, name: &str) -> bool {
+        let mut signed = self.texts.iter().flat_map(Template::values);
+        match &self.signature.grammar {
+            Grammar::Pattern(_) => self.has_part(name),
+            Grammar::Pairs { .. } => signed.any(|value| value.source == Source::Part(name.to_owned())),
         }
     }
 }

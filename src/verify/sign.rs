@@ -59,7 +59,7 @@ fn sign_as(
 ) -> Result<Signed, String> {
     let mut signer =
         Signer { variant, request: request.clone(), signed: Signed::default(), parts: Vec::new() };
-    signer.parts.extend(provider.sign_parts().iter().filter(|(name, _)| variant.has_part(name)).cloned());
+    signer.parts.extend(provider.sign_parts().iter().filter(|(name, _)| variant.needs_part(name)).cloned());
     signer.defaults(provider, now);
     signer.timestamp(now)?;
     let key = keyring::decode(variant, secret)?.swap_remove(0);

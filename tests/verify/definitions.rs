@@ -35,15 +35,29 @@ fn configured(provider: &Provider, only: Option<&str>) -> Arc<Provider> {
     provider.configure_variant(&settings, only).unwrap_or_else(|error| panic!("{}: {error}", provider.id()))
 }
 
-/// Sample, and what makes it genuine, by the first secret that has the right form.
-fn signed(provider: &Provider, plain: &Request) -> Result<(Signed, Request, Keyring, Keyring), String> {
+/// A sample made genuine.
+struct Genuine {
+    signed: Signed,
+    request: Request,
+    ring: Keyring,
+    /// Another secret of the same form, and what it makes of the sample.
+    other: Keyring,
+    other_signed: Signed,
+}
+
+/// Signs with the first secret that has the right form.
+fn signed(provider: &Provider, plain: &Request) -> Result<Genuine, String> {
     let mut problem = String::new();
     for (secret, other) in SECRETS {
         let ring = |secret: &str| Keyring::new(provider, [(Secret::new(secret), None)]);
-        let (Ok(ring), Ok(other)) = (ring(secret), ring(other)) else { continue };
-        match verify::sign(provider, &Secret::new(secret), plain, at(NOW)) {
-            Ok(signed) => return Ok((signed.clone(), apply(plain, signed), ring, other)),
-            Err(why) => problem = why,
+        let sign = |secret: &str| verify::sign(provider, &Secret::new(secret), plain, at(NOW));
+        let (Ok(ring), Ok(other_ring)) = (ring(secret), ring(other)) else { continue };
+        match (sign(secret), sign(other)) {
+            (Ok(signed), Ok(other_signed)) => {
+                let request = apply(plain, signed.clone());
+                return Ok(Genuine { signed, request, ring, other: other_ring, other_signed });
+            }
+            (Err(why), _) | (_, Err(why)) => problem = why,
         }
     }
     Err(problem)
@@ -76,7 +90,7 @@ fn plain(sample: &Sample, event: &str) -> Request {
 }
 
 fn first_event(provider: &Provider, sample: &Sample, event: &str) -> Result<(EventKey, String), String> {
-    let (_, genuine, ring, _) = signed(provider, &plain(sample, event))?;
+    let Genuine { request: genuine, ring, .. } = signed(provider, &plain(sample, event))?;
     let verified = match verify::verify(&genuine, provider, &ring, at(NOW)) {
         Decision::Verified(verified) => verified,
         other => return Err(format!("{other:?}")),
@@ -150,8 +164,8 @@ enum Refused {
 }
 
 fn attack(provider: &Provider, sample: &Sample, text: &str) -> Result<(), Refused> {
-    let (signed, genuine, ring, other) =
-        signed(provider, &plain(sample, "1a2b3c")).map_err(Refused::Genuine)?;
+    let genuine = signed(provider, &plain(sample, "1a2b3c")).map_err(Refused::Genuine)?;
+    let Genuine { signed, request: genuine, ring, other, other_signed } = genuine;
     let decide = |request: &Request, ring| verify::verify(request, provider, ring, at(NOW));
     let taken = |request: &Request, ring| !matches!(decide(request, ring), Decision::Rejected(_));
     if let Decision::Rejected(rejection) = decide(&genuine, &ring) {
@@ -170,13 +184,11 @@ fn attack(provider: &Provider, sample: &Sample, text: &str) -> Result<(), Refuse
             return Err(Refused::Taken(format!("byte {at} of the body changed")));
         }
     }
-    // The signature's header is the last one that was set.
-    let Some((header, value)) =
-        signed.headers.last().filter(|_| signed.path_and_query.is_none() && signed.body.is_none())
-    else {
-        return Ok(());
-    };
-    for at in 0..value.len() {
+    // The signature's header is the last one that was set, and the signature itself what another secret changes in it.
+    let header = signed.headers.last().filter(|_| signed.path_and_query.is_none() && signed.body.is_none());
+    let Some((header, value)) = header else { return Ok(()) };
+    let other = other_signed.headers.last().map_or(&[][..], |(_, value)| value.as_bytes());
+    for at in (0..value.len()).filter(|at| other.get(*at) != Some(&value.as_bytes()[*at])) {
         let mut bytes = value.clone().into_bytes();
         bytes[at] ^= 1;
         let changed = super::support::with_header(&genuine, header, &[&bytes]);

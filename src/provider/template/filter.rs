@@ -23,6 +23,7 @@ pub(crate) const FILTERS: &[&str] = &[
     "sha256",
     "sha384",
     "sha512",
+    "keccak-256",
     "hex",
     "unhex",
     "base64",
@@ -40,6 +41,10 @@ pub(crate) const FILTERS: &[&str] = &[
     "then:TEXT",
     "headers:JOINER",
     "box_escape",
+    "php_serialize:EXCEPT",
+    "form_concat",
+    "default_port",
+    "nfkd",
     "public-key",
     "hmac-sha1",
     "hmac-sha256",
@@ -86,6 +91,14 @@ pub(crate) enum Filter {
     Headers(String),
     /// As Box writes what it signs.
     BoxEscape,
+    /// The value is a form: its fields but this one, as PHP writes an array of texts.
+    PhpSerialize(String),
+    /// The value is a form: names and values, sorted, without anything between them.
+    FormConcat,
+    /// The value is a URL: its port is written even where it is the scheme's own.
+    DefaultPort,
+    /// Unicode normalisation form KD.
+    Nfkd,
     /// PEM or base64 DER as the key inside.
     PublicKey,
     /// Signed with the endpoint's secret, in answers to handshakes.
@@ -114,6 +127,10 @@ impl Filter {
             ("then", Some(text)) => Self::Then(text.to_owned()),
             ("headers", Some(joiner)) => Self::Headers(joiner.to_owned()),
             ("box_escape", None) => Self::BoxEscape,
+            ("php_serialize", Some(except)) => Self::PhpSerialize(except.to_owned()),
+            ("form_concat", None) => Self::FormConcat,
+            ("default_port", None) => Self::DefaultPort,
+            ("nfkd", None) => Self::Nfkd,
             ("public-key", None) => Self::PublicKey,
             ("hmac-sha1", None) => Self::Hmac(Hash::Sha1),
             ("hmac-sha256", None) => Self::Hmac(Hash::Sha256),
@@ -155,6 +172,10 @@ impl Filter {
             Self::Then(text) => Cow::Owned(text.clone().into_bytes()),
             Self::Headers(joiner) => return Ok(scope.headers(&value, joiner)?.map(Cow::Owned)),
             Self::BoxEscape => Cow::Owned(escape::for_box(&value).ok_or("is not UTF-8")?.into_bytes()),
+            Self::PhpSerialize(except) => Cow::Owned(escape::for_php(&value, except)?.into_bytes()),
+            Self::FormConcat => Cow::Owned(escape::form_concat(&value)?.into_bytes()),
+            Self::DefaultPort => Cow::Owned(escape::default_port(&value).ok_or("is no URL")?.into_bytes()),
+            Self::Nfkd => Cow::Owned(escape::nfkd(&value).ok_or("is not UTF-8")?.into_bytes()),
             Self::PublicKey => Cow::Owned(public_key::read(&value).ok_or(public_key::EXPECTED)?),
             Self::Hmac(hash) => Cow::Owned(scope.answer(*hash, &value)?),
             Self::Json(at) => {

@@ -88,7 +88,9 @@ fn flush(literal: &mut String, out: &mut Vec<Piece>) {
 }
 
 fn value(text: &str) -> Result<Value, String> {
-    let (text, optional) = text.strip_suffix('?').map_or((text, false), |text| (text, true));
+    // After a colon it is an argument: `{url|before:?}`.
+    let optional = text.strip_suffix('?').filter(|text| !text.ends_with(':'));
+    let (text, optional) = optional.map_or((text, false), |text| (text, true));
     let mut parts = text.split('|');
     let source = source(parts.next().unwrap_or_default())?;
     let filters = parts.map(Filter::parse).collect::<Result<_, _>>()?;
