@@ -57,7 +57,7 @@ pub(crate) struct Parts {
     pub(crate) credentials: Vec<Template>,
     pub(crate) variants: Vec<Variant>,
     pub(crate) sign_headers: Vec<(String, String)>,
-    pub(crate) sign_parts: Vec<(String, String)>,
+    pub(crate) signed_beside: Vec<(String, String)>,
     pub(crate) recipe: Recipe,
     pub(crate) handshakes: Vec<Handshake>,
     pub(crate) success: Option<Answer>,
@@ -313,7 +313,7 @@ impl Provider {
     }
 
     pub(crate) fn sign_parts(&self) -> &[(String, String)] {
-        &self.parts.sign_parts
+        &self.parts.signed_beside
     }
 
     pub(crate) fn raw(&self) -> &raw::Definition {

@@ -52,6 +52,8 @@ impl Variant {
 pub(crate) struct Signature {
     /// All that are present are read.
     pub(crate) from: Vec<Template>,
+    /// Whether a header there may come several times, each with a signature.
+    pub(crate) repeated: bool,
     /// What separates entries of one value.
     pub(crate) split: Option<String>,
     pub(crate) grammar: Grammar,

@@ -108,6 +108,8 @@ pub(crate) struct Signature {
     pub(crate) take: Option<Text>,
     #[serde(default)]
     pub(crate) ignore_case: bool,
+    #[serde(default)]
+    pub(crate) repeated: bool,
     pub(crate) encoding: Text,
 }
 

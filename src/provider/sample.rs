@@ -7,7 +7,8 @@ use crate::clock::Timestamp;
 use crate::model::Headers;
 
 /// What `${…}` may name in a sample and in `[sign]`.
-pub(crate) const PLACEHOLDERS: [&str; 6] = ["event", "object", "uuid", "now", "now_ms", "now_rfc3339"];
+pub(crate) const PLACEHOLDERS: [&str; 8] =
+    ["event", "object", "event_number", "object_number", "uuid", "now", "now_ms", "now_rfc3339"];
 
 /// A sample event, for `send`, `demo` and tests.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub(crate) fn fill(text: &str, ids: &SampleIds, now: Timestamp) -> String {
         match name {
             "event" => out.push_str(&ids.event),
             "object" => out.push_str(&ids.object),
+            "event_number" => out.push_str(&number(&ids.event)),
+            "object_number" => out.push_str(&number(&ids.object)),
             "uuid" => out.push_str(&uuid(&ids.event)),
             "now" => out.push_str(&now.timestamp().to_string()),
             "now_ms" => out.push_str(&now.timestamp_millis().to_string()),
@@ -79,6 +82,13 @@ fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("${")?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
+}
+
+/// A number of nine or ten digits that belongs to an id.
+fn number(id: &str) -> String {
+    let digest = super::algorithm::Hash::Sha256.digest(id.as_bytes());
+    let number = digest.iter().take(4).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    (100_000_000 + number % 2_000_000_000).to_string()
 }
 
 /// A UUID that belongs to an id: the same event has the same one.

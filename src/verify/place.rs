@@ -1,7 +1,7 @@
 //! Finding the signatures in a request: where they stand, in what shape, within bounds.
 
 use crate::model::{Reason, Rejection};
-use crate::provider::{Grammar, Scope, Signature, Trouble, Variant};
+use crate::provider::{Grammar, Scope, Signature, Source, Trouble, Variant};
 
 /// A longer value is no signature; the longest real ones (a JWT with certificates) stay below.
 const MAX_LENGTH: usize = 16 * 1024;
@@ -40,7 +40,7 @@ fn is_there(signature: &Signature, scope: &Scope<'_>) -> bool {
 
 /// Whether an entry there has the signature's shape.
 fn has_shape(signature: &Signature, scope: &Scope<'_>) -> bool {
-    signature.from.iter().filter_map(|from| from.text(scope).ok()).any(|value| {
+    values(signature, scope).into_iter().filter_map(Result::ok).any(|value| {
         let entries: Vec<&str> = match &signature.split {
             Some(split) => value.split(split.as_str()).take(MAX_ENTRIES).collect(),
             None => vec![&value],
@@ -55,12 +55,32 @@ fn has_shape(signature: &Signature, scope: &Scope<'_>) -> bool {
     })
 }
 
+/// What stands at each of the places.
+fn values(signature: &Signature, scope: &Scope<'_>) -> Vec<Result<String, Trouble>> {
+    let mut out = Vec::with_capacity(signature.from.len());
+    for from in &signature.from {
+        match from.sole().map(|value| &value.source) {
+            Some(source @ Source::Header(name))
+                if signature.repeated && scope.every(name).nth(1).is_some() =>
+            {
+                // One more than is read, so that too many are noticed.
+                out.extend(scope.every(name).take(MAX_SIGNATURES + 1).map(|value| {
+                    let unreadable = |_| Trouble::Unreadable(source.to_string(), "is not UTF-8".into());
+                    String::from_utf8(value.to_vec()).map_err(unreadable)
+                }));
+            }
+            _ => out.push(from.text(scope)),
+        }
+    }
+    out
+}
+
 /// All signatures of a request, at least one.
 pub(super) fn find(signature: &Signature, scope: &Scope<'_>) -> Result<Vec<Group>, Rejection> {
     let mut gathered = Gathered::default();
     let mut missing = None;
-    for from in &signature.from {
-        match from.text(scope) {
+    for value in values(signature, scope) {
+        match value {
             Ok(value) => gathered.value(signature, &value, &place(signature))?,
             Err(Trouble::Absent(what)) => missing = Some(what),
             Err(trouble) => return Err(malformed(trouble.to_string())),

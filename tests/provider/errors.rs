@@ -86,6 +86,11 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
             "[reply]\nrejected_headers = { \"a b\" = \"c\" }\n[event]",
             &["`reply.rejected_headers.a b`", "letters, digits"],
         ),
+        (
+            "from = \"{header:x-sign}\"",
+            "repeated = true, from = \"{query:sign}\"",
+            &["/acme.toml:12: `verify[0].signature.repeated`", "{header:x-signature}"],
+        ),
         ("id = \"acme\"", "id = \"Acme!\"", &["/acme.toml:1: `id`", "lower-case"]),
         (
             "id = \"acme\"",

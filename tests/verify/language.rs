@@ -6,7 +6,7 @@ use hookgate::provider::Provider;
 use hookgate::verify::{self, Decision};
 use uuid::Uuid;
 
-use super::support::{NOW, SECRET, acme, at, decide, proof, reason, request, signed};
+use super::support::{NOW, SECRET, acme, at, decide, proof, reason, request, signed, with_header};
 
 const PLAIN: &str = r#"[[verify]]
 name = "v1"
@@ -216,4 +216,28 @@ fn a_rejection_has_the_status_and_headers_that_the_definition_says() {
         (name.as_str(), value.as_bytes()),
         ("www-authenticate", b"Basic realm=\"webhook\"".as_slice())
     );
+}
+
+#[test]
+fn a_header_that_may_come_several_times_is_read_each_time() {
+    let rest = |repeated: bool| {
+        let repeated = format!("encoding = \"hex\", repeated = {repeated} }}");
+        let event = "[event]\nformat = \"json\"\nid = \"{json:/id}\"\n";
+        acme(&format!("{}{event}", PLAIN.replace("encoding = \"hex\" }", &repeated)), &[])
+    };
+    let provider = rest(true);
+    let genuine = signed(&provider, SECRET, &request(&[], r#"{"id":1}"#), at(NOW));
+    let right = genuine.headers.first("x-sign").expect("signed").to_vec();
+    let wrong = "00".repeat(32).into_bytes();
+    for values in [vec![&right[..]], vec![&right, &wrong], vec![&wrong, &wrong, &right]] {
+        proof(decide(&with_header(&genuine, "x-sign", &values), &provider, NOW));
+    }
+    let neither = with_header(&genuine, "x-sign", &[&wrong, &wrong]);
+    assert_eq!(reason(decide(&neither, &provider, NOW)), Reason::SignatureMismatch);
+    let mut many = vec![&wrong[..]; 16];
+    many.push(&right);
+    let many = with_header(&genuine, "x-sign", &many);
+    assert_eq!(reason(decide(&many, &provider, NOW)), Reason::MalformedSignature);
+    let twice = with_header(&genuine, "x-sign", &[&right, &wrong]);
+    assert_eq!(reason(decide(&twice, &rest(false), NOW)), Reason::MalformedSignature);
 }

@@ -67,7 +67,24 @@ pub(super) fn covers(variant: &Variant, source: &Source) -> bool {
 }
 
 /// Whether every value of `template` is covered by every variant that is in use by itself.
-pub(super) fn is_signed(variants: &[Variant], templates: &[Template]) -> bool {
+pub(super) fn is_signed(variants: &[Variant], templates: &[Template], document: &[Template]) -> bool {
     let mut sources = templates.iter().flat_map(Template::values).map(|value| &value.source);
-    sources.all(|source| variants.iter().filter(|v| !v.opt_in).all(|variant| covers(variant, source)))
+    let covered = |variant: &Variant, source: &Source| {
+        covers(variant, source) || (is_read_from_document(source) && covers_document(variant, document))
+    };
+    sources.all(|source| variants.iter().filter(|v| !v.opt_in).all(|variant| covered(variant, source)))
+}
+
+fn is_read_from_document(source: &Source) -> bool {
+    matches!(source, Source::Json(_) | Source::Raw(_) | Source::Root(_) | Source::Parent(_) | Source::Index)
+}
+
+/// Whether the variant signs the document itself, such as a form's only field.
+fn covers_document(variant: &Variant, document: &[Template]) -> bool {
+    let signs = |text: &Template| {
+        text.values().iter().any(|value| {
+            document.iter().any(|document| document.sole().is_some_and(|document| document == *value))
+        })
+    };
+    !variant.texts.is_empty() && variant.texts.iter().all(signs)
 }

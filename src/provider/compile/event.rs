@@ -25,6 +25,7 @@ impl Compiler<'_> {
                 "an event needs an id; `{body|sha256|hex}` where there is none".into(),
             );
         }
+        let document = self.templates(&raw.document, "event.document", Place::Event);
         let event_type = self.templates(&raw.kind, "event.type", Place::Event);
         let occurred_at = raw.occurred_at.as_ref().and_then(|moment| {
             let value = self.templates(&moment.value, "event.occurred_at.value", Place::Event);
@@ -40,13 +41,13 @@ impl Compiler<'_> {
         let picker = picker(all.chain(occurred_at.iter().flat_map(|(value, _)| value)));
         Recipe {
             format: format.unwrap_or(Format::Opaque),
-            document: self.templates(&raw.document, "event.document", Place::Event),
             batch: batch.map(|batch| Batch {
                 when: self.conditions(&batch.when, "batch.when", Place::Request),
                 items: self.items(batch),
             }),
-            id_signed: check::is_signed(variants, &id),
-            type_signed: check::is_signed(variants, &event_type),
+            id_signed: check::is_signed(variants, &id, &document),
+            type_signed: check::is_signed(variants, &event_type, &document),
+            document,
             id,
             event_type,
             occurred_at,
@@ -61,7 +62,8 @@ impl Compiler<'_> {
         for (at, text) in paths.iter().enumerate() {
             let path = text.as_str();
             let whole = path.is_empty() && at > 0 && at + 1 == paths.len();
-            if !whole && !(path.starts_with('/') && path.ends_with("/*")) {
+            let items = path.starts_with('/') && path.ends_with("/*");
+            if !whole && !items {
                 let message = "a path to items starts with `/` and ends with `/*`, for example `/events/*`; the last \
                                of several may be \"\": the whole is the event where none is there";
                 self.error(Some(text), "batch.items", message.into());

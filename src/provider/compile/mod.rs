@@ -86,7 +86,9 @@ impl<'a> Compiler<'a> {
         let mut variants = self.variants(&raw.verify);
         let handshakes = self.handshakes(&raw.handshake);
         let signs_challenges = handshakes.iter().any(Handshake::signs);
-        variants.iter_mut().for_each(|variant| variant.signs_challenges = signs_challenges);
+        for variant in &mut variants {
+            variant.signs_challenges = signs_challenges;
+        }
         let recipe = self.recipe(&raw.event, raw.batch.as_ref(), &variants);
         Parts {
             confidence: confidence.unwrap_or(Confidence::Unconfirmed),
@@ -95,7 +97,7 @@ impl<'a> Compiler<'a> {
             max_body: raw.request.max_body.as_ref().and_then(|text| self.size(text, "request.max_body")),
             credentials: self.templates(&raw.request.credentials, "request.credentials", Place::Request),
             sign_headers: self.sample_headers(&raw.sign.headers, "sign.headers"),
-            sign_parts: raw.sign.parts.clone().into_iter().collect(),
+            signed_beside: raw.sign.parts.clone().into_iter().collect(),
             handshakes,
             success: raw
                 .reply

@@ -76,8 +76,16 @@ impl Compiler<'_> {
             &Encoding::names().collect::<Vec<_>>().join(", "),
             Encoding::from_name,
         )?;
+        let from = self.templates(&raw.from, &format!("{key}.from"), Place::Request);
+        let is_header = |from: &Template| matches!(from.sole(), Some(value) if matches!(value.source, Source::Header(_)) && value.filters.is_empty());
+        if raw.repeated && !from.iter().all(is_header) {
+            let message =
+                "only a header as it is may come several times, for example \"{header:x-signature}\"";
+            self.error(raw.from.iter().next(), &format!("{key}.repeated"), message.into());
+        }
         Some(Signature {
-            from: self.templates(&raw.from, &format!("{key}.from"), Place::Request),
+            from,
+            repeated: raw.repeated,
             split: raw.split.as_ref().map(|text| self.plain(text, &format!("{key}.split"))),
             grammar: self.grammar(raw, key)?,
             encoding,

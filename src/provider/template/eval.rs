@@ -74,6 +74,11 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The values of a header that may come several times.
+    pub(crate) fn every(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.request.headers.iter().filter(move |(known, _)| *known == name).map(|(_, value)| value)
+    }
+
     fn source(&self, source: &Source) -> Result<Option<Cow<'a, [u8]>>, Trouble> {
         let unreadable = |why| Trouble::Unreadable(source.to_string(), why);
         Ok(match source {
