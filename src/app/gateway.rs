@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -21,7 +22,7 @@ use crate::observe::{INTERVAL, Metrics, Monitor};
 use crate::store::{self, ServeLock, Store};
 use crate::worker::{self, Job, Settings};
 
-/// What is still read from the operators' pages when everything else has ended.
+/// For what is left when requests and workers have ended: the last counts, open pages, the database's connections.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// Builds a gateway. A program of your own registers its handlers here.
@@ -62,7 +63,8 @@ pub struct Gateway {
     admin: SocketAddr,
     store: Store,
     tasks: Tasks,
-    drain_timeout: Duration,
+    /// From the order to stop to the moment when work is cut.
+    drain: Duration,
     _lock: ServeLock,
 }
 
@@ -126,7 +128,8 @@ impl Gateway {
             stop,
         };
         info!(ingress = %ingress, admin = %admin, database = ?config.database.url, "listening");
-        Self { ingress, admin, store, tasks, drain_timeout: config.server.drain_timeout, _lock: lock }
+        let drain = config.server.drain_delay + config.server.drain_timeout;
+        Self { ingress, admin, store, tasks, drain, _lock: lock }
     }
 
     /// Where providers' requests arrive: the real port, also where the configuration says 0.
@@ -167,23 +170,26 @@ impl Gateway {
         }
     }
 
-    /// Ends in the order of the data's way: the listener, the requests at work, the workers, the last counts, the
-    /// operators' pages, the database. `true` if nothing had to be cut.
+    /// Ends the listener and the workers, which finish what is in hand, then the last counts, the operators' pages and
+    /// the database. It takes `drain_delay` and `drain_timeout` at most, and a second. `true` if nothing was cut.
     pub async fn drain(self) -> bool {
-        let Self { store, tasks, drain_timeout, _lock, .. } = self;
+        let Self { store, tasks, drain, _lock, .. } = self;
         let Tasks { stop, ingress, workers, monitor, admin } = tasks;
+        // One end for requests and workers together, so that the time a supervisor must allow is known.
+        let end = Instant::now() + drain;
         stop.ingress.cancel();
-        let mut clean = ingress.await.unwrap_or(false);
         stop.workers.cancel();
+        let mut clean = ingress.await.unwrap_or(false);
         for worker in workers {
-            clean &= within(drain_timeout, "worker", worker).await;
+            clean &= until(end, "worker", worker).await;
         }
+        let end = end.max(Instant::now() + LAST_GRACE);
         stop.monitor.cancel();
-        clean &= within(drain_timeout, "monitor", monitor).await;
+        clean &= until(end, "monitor", monitor).await;
         stop.admin.cancel();
-        clean &= within(drain_timeout, "admin", admin).await;
+        clean &= until(end, "admin", admin).await;
         let closing = tokio::spawn(async move { store.close().await });
-        clean &= within(drain_timeout, "store", closing).await;
+        clean &= until(end, "store", closing).await;
         info!(clean, "stopped");
         clean
     }
@@ -227,13 +233,13 @@ async fn serve_operators(
 }
 
 /// Waits for one part to end; one that does not is cut.
-async fn within(limit: Duration, part: &str, task: JoinHandle<()>) -> bool {
+async fn until(end: Instant, part: &str, task: JoinHandle<()>) -> bool {
     let cut = task.abort_handle();
     #[expect(
         clippy::disallowed_methods,
         reason = "a worker that is cut loses its lease, and its transaction its connection"
     )]
-    let ended = tokio::time::timeout(limit, task).await;
+    let ended = tokio::time::timeout_at(end, task).await;
     if ended.is_err() {
         warn!(part, "cut");
         cut.abort();

@@ -54,8 +54,15 @@ impl Parts {
         );
         let ingress =
             IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))?;
-        let inbox_job =
-            InboxJob::new(inbox, events, processor, config.inbox.clone(), Arc::clone(&wake.dispatcher));
+        let served = config.endpoints.values().map(|endpoint| Arc::clone(&endpoint.name)).collect();
+        let inbox_job = InboxJob::new(
+            inbox,
+            events,
+            processor,
+            served,
+            config.inbox.clone(),
+            Arc::clone(&wake.dispatcher),
+        );
         let outbox_job =
             OutboxJob::new(outbox, Dispatcher::new(config)?, config.destinations.values(), clock);
         Ok(Self { metrics, wake, ingress, inbox_job: Arc::new(inbox_job), outbox_job: Arc::new(outbox_job) })

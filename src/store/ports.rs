@@ -37,7 +37,8 @@ pub trait Queue<T: Send>: Send + Sync {
     /// Claims due rows, at most `limit` over all `lanes` and each lane's own limit, and commits that before it
     /// returns: epoch and attempts are raised. An expired lease is due, and taking it over raises `crash_attempts`; a
     /// row that has crashed before is claimed alone in its lane. Rows without attempts left get `review_at` instead.
-    /// The inbox is one lane, the first; outbox rows of no lane (also those without destination) are not looked at.
+    /// Rows of no lane are not looked at (endpoints that this process does not serve, destinations that it does not
+    /// know, messages without destination). The inbox's lanes share the lease and the limits of the first.
     ///
     /// # Errors
     /// [`StoreError`]

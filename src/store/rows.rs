@@ -139,10 +139,11 @@ impl Connections {
 /// Counts of waiting rows stop here, so that asking stays cheap; a count of this value means "this many or more".
 pub const BACKLOG_CAP: i64 = 100_001;
 
-/// One share of a queue, and what a worker can take of it now: the whole inbox, or the outbox rows of one destination.
+/// One share of a queue, and what a worker can take of it now: the events of one endpoint, or the messages for one
+/// destination.
 #[derive(Clone, Debug)]
 pub struct Lane {
-    /// The destination's name; the inbox is one lane of any name.
+    /// The endpoint's or the destination's name.
     pub name: Arc<str>,
     /// Rows that may be claimed from it now.
     pub limit: u32,

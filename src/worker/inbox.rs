@@ -21,9 +21,23 @@ pub struct InboxJob {
     inbox: Arc<dyn Inbox>,
     queue: Arc<dyn Queue<EventKey>>,
     processor: Arc<Processor>,
+    endpoints: Vec<Arc<str>>,
     settings: Settings,
     wake_dispatcher: Arc<Notify>,
 }
+
+/// Why a claimed event was not worked on to its end.
+enum Broken {
+    /// It is done, or somebody else's by now.
+    Gone,
+    /// No transaction could be had, or its row not be read.
+    NotStarted(StoreError),
+    /// Its work failed.
+    Failed(Failed),
+}
+
+/// After a database that let no work begin.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// What came of one claimed event.
 #[derive(Debug)]
@@ -39,41 +53,53 @@ pub struct Worked {
 }
 
 impl InboxJob {
-    /// `wake_dispatcher` is notified after each commit, for there may be messages in the outbox.
+    /// Works on the events of `endpoints`. `wake_dispatcher` is notified after each commit, for there may be messages in the outbox.
     #[must_use]
     pub fn new(
         inbox: Arc<dyn Inbox>,
         queue: Arc<dyn Queue<EventKey>>,
         processor: Arc<Processor>,
+        endpoints: Vec<Arc<str>>,
         settings: Settings,
         wake_dispatcher: Arc<Notify>,
     ) -> Self {
-        Self { inbox, queue, processor, settings, wake_dispatcher }
+        Self { inbox, queue, processor, endpoints, settings, wake_dispatcher }
     }
 
-    /// The whole inbox is one lane.
-    fn lane(&self, limit: u32) -> Lane {
+    /// Events of other endpoints are left to the gateways that serve them: this one would find no route and take
+    /// them for ignored.
+    fn lanes(&self, limit: u32) -> Vec<Lane> {
         let Settings { lease, max_attempts, .. } = self.settings;
-        Lane { name: "inbox".into(), limit, lease, max_attempts }
+        let lane = |name: &Arc<str>| Lane { name: Arc::clone(name), limit, lease, max_attempts };
+        self.endpoints.iter().map(lane).collect()
     }
 
-    /// `Ok(None)`: the row is somebody else's by now.
-    async fn process(&self, leased: &Leased<EventKey>) -> Result<Option<Work>, Failed> {
+    async fn process(&self, leased: &Leased<EventKey>) -> Result<Work, Broken> {
         let deadline = Instant::now() + self.settings.work_timeout;
-        let mut tx = self.inbox.begin(self.settings.work_timeout).await.map_err(|error| store(&error))?;
+        let mut tx = self.inbox.begin(self.settings.work_timeout).await.map_err(Broken::NotStarted)?;
         match tx.lock(leased).await {
             Ok(Locked::Event(event)) => {
                 failpoint::reach("worker.working");
-                self.processor.run(tx, &event, deadline).await.map(Some)
+                self.processor.run(tx, &event, deadline).await.map_err(Broken::Failed)
             }
             Ok(Locked::Gone) => {
                 tx.rollback().await;
-                Ok(None)
+                Err(Broken::Gone)
             }
             Err(error) => {
                 tx.rollback().await;
-                Err(store(&error))
+                Err(Broken::NotStarted(error))
             }
+        }
+    }
+
+    /// The database let no work begin: that is no attempt of the event's. The pause keeps a failing database from
+    /// being asked without end.
+    async fn not_started(&self, leased: Leased<EventKey>, error: &StoreError) {
+        error!(code = error.code(), %error, "store.failed");
+        tokio::time::sleep(PAUSE).await;
+        if let Err(error) = self.queue.give_back(leased).await {
+            error!(queue = "inbox", code = error.code(), %error, "worker.not_given_back");
         }
     }
 
@@ -113,13 +139,7 @@ impl Job for InboxJob {
 
     async fn claim(&self, free: usize) -> Result<Vec<Leased<EventKey>>, StoreError> {
         let free = free.try_into().unwrap_or(u32::MAX);
-        let lane = Lane {
-            name: "inbox".into(),
-            limit: free,
-            lease: self.settings.lease,
-            max_attempts: self.settings.max_attempts,
-        };
-        let claimed = self.queue.claim(free, &[lane]).await?;
+        let claimed = self.queue.claim(free, &self.lanes(free)).await?;
         if !claimed.is_empty() {
             failpoint::reach("worker.claimed");
         }
@@ -128,25 +148,26 @@ impl Job for InboxJob {
 
     async fn work(&self, leased: Leased<EventKey>) -> Worked {
         let key = leased.item.clone();
-        match self.process(&leased).await {
-            Ok(Some(work)) => {
+        let lease_lost = match self.process(&leased).await {
+            Ok(work) => {
                 self.wake_dispatcher.notify_one();
-                Worked { key, runs: work.runs, lag: Some(work.lag), lease_lost: false }
+                return Worked { key, runs: work.runs, lag: Some(work.lag), lease_lost: false };
             }
-            Ok(None) => {
-                warn!(
-                    endpoint = &*key.endpoint,
-                    event_id = key.event_id,
-                    attempt = leased.attempts,
-                    "event.lease_lost"
-                );
-                Worked { key, runs: Vec::new(), lag: None, lease_lost: true }
-            }
-            Err(Failed { failure, runs }) => {
+            Err(Broken::Failed(Failed { failure, runs })) => {
                 self.give_up(leased, &failure).await;
-                Worked { key, runs, lag: None, lease_lost: false }
+                return Worked { key, runs, lag: None, lease_lost: false };
             }
-        }
+            Err(Broken::NotStarted(error)) => {
+                self.not_started(leased, &error).await;
+                false
+            }
+            Err(Broken::Gone) => {
+                let attempt = leased.attempts;
+                warn!(endpoint = &*key.endpoint, event_id = key.event_id, attempt, "event.lease_lost");
+                true
+            }
+        };
+        Worked { key, runs: Vec::new(), lag: None, lease_lost }
     }
 
     async fn give_back(&self, leased: Leased<EventKey>) -> Result<Settled, StoreError> {
@@ -154,7 +175,7 @@ impl Job for InboxJob {
     }
 
     async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
-        self.queue.next_due(&[self.lane(1)]).await
+        self.queue.next_due(&self.lanes(1)).await
     }
 }
 
@@ -167,9 +188,4 @@ fn tell(key: &EventKey, failure: &Failure, next: &Next, attempt: i32) {
         }
         Next::Review { reason } => warn!(endpoint, event_id, code, attempt, reason, "event.needs_review"),
     }
-}
-
-fn store(error: &StoreError) -> Failed {
-    error!(code = error.code(), %error, "store.failed");
-    Failed { failure: Failure { code: error.code(), retryable: true }, runs: Vec::new() }
 }

@@ -26,6 +26,7 @@ both_engines!(
     a_processed_row_cannot_fail,
     a_lease_can_be_extended,
     a_row_at_work_is_not_claimed,
+    events_of_endpoints_that_are_not_served_stay_where_they_are,
     the_next_due_row_is_foretold,
 );
 
@@ -42,6 +43,18 @@ async fn rows_are_claimed_once_in_the_order_of_arrival(engine: Engine) {
     assert_eq!(ids(&fixture.claim(10).await), ["evt_b"]);
     assert!(fixture.claim(10).await.is_empty());
     assert!(fixture.store.events.claim(10, &[]).await.unwrap().is_empty());
+}
+
+/// In a rolling change of the configuration the old gateway must not take the new endpoint's events for ignored.
+async fn events_of_endpoints_that_are_not_served_stay_where_they_are(engine: Engine) {
+    let fixture = Fixture::new(engine).await;
+    fixture.accept_ids(&["evt_1"]).await;
+    let others = [lane("github", 10), lane("slack", 10)];
+    assert!(fixture.store.events.claim(10, &others).await.unwrap().is_empty());
+    assert_eq!(fixture.store.events.next_due(&others).await.unwrap(), None);
+    let served = [lane("github", 10), lane("billing", 10)];
+    assert_eq!(fixture.store.events.next_due(&served).await.unwrap(), Some(Duration::ZERO));
+    assert_eq!(ids(&fixture.store.events.claim(10, &served).await.unwrap()), ["evt_1"]);
 }
 
 async fn concurrent_claims_never_share_a_row(engine: Engine) {
@@ -151,7 +164,7 @@ async fn a_row_in_review_is_never_claimed(engine: Engine) {
     let next = Next::Review { reason: "permanent".into() };
     assert_eq!(fixture.store.events.fail(leased, &failure(), &next).await.unwrap(), Settled::Written);
     assert!(fixture.claim(10).await.is_empty());
-    assert_eq!(fixture.store.events.next_due(&[lane("inbox", 1)]).await.unwrap(), None);
+    assert_eq!(fixture.store.events.next_due(&[lane("billing", 1)]).await.unwrap(), None);
 }
 
 async fn a_claim_given_back_is_due_at_once_and_costs_nothing(engine: Engine) {
@@ -170,7 +183,7 @@ async fn a_failed_row_waits_for_its_time(engine: Engine) {
     let next = Next::Retry { after: Duration::from_millis(90_500) };
     assert_eq!(fixture.store.events.fail(leased, &failure(), &next).await.unwrap(), Settled::Written);
     assert!(fixture.claim(10).await.is_empty());
-    let due = fixture.store.events.next_due(&[lane("inbox", 1)]).await.unwrap().unwrap();
+    let due = fixture.store.events.next_due(&[lane("billing", 1)]).await.unwrap().unwrap();
     assert!((60.0..=90.5).contains(&due.as_secs_f64()), "{due:?}");
     let noted =
         "SELECT event_id, last_error FROM webhook_inbox WHERE lease_until IS NULL AND review_at IS NULL";
@@ -259,7 +272,7 @@ async fn a_row_at_work_is_not_claimed(engine: Engine) {
 
 async fn the_next_due_row_is_foretold(engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let lanes = [lane("inbox", 1)];
+    let lanes = [lane("billing", 1)];
     let due = async || fixture.store.events.next_due(&lanes).await.unwrap();
     assert_eq!(due().await, None);
     fixture.accept_ids(&["evt_1"]).await;

@@ -48,7 +48,7 @@ impl Fixture {
     }
 
     pub async fn claim(&self, limit: u32) -> Vec<Leased<EventKey>> {
-        self.store.events.claim(limit, &[lane("inbox", limit)]).await.expect("claim")
+        self.store.events.claim(limit, &[lane("billing", limit)]).await.expect("claim")
     }
 
     pub async fn claim_one(&self) -> Leased<EventKey> {

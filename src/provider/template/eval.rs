@@ -176,7 +176,9 @@ impl<'a> Scope<'a> {
                 let media = content_type.split(';').next().unwrap_or_default().trim();
                 media.eq_ignore_ascii_case("application/x-www-form-urlencoded")
             });
-            if is_form { pairs(&self.request.body) } else { Vec::new() }
+            // The header is seldom signed, and must not choose how signed bytes are read: what begins like JSON is none.
+            let is_json = matches!(self.request.body.trim_ascii_start().first(), Some(b'{' | b'['));
+            if is_form && !is_json { pairs(&self.request.body) } else { Vec::new() }
         })
     }
 }

@@ -1,10 +1,10 @@
--- Claims due events: $1 rows, for $2 seconds; $3 failures exhaust a row. The choice is materialised, so that no plan
+-- Claims due events of the endpoints $4: $1 rows, for $2 seconds; $3 failures exhaust a row. The choice is materialised, so that no plan
 -- can make it twice. Attempts are counted here, before the work; an expired lease that is taken over was a crash.
 WITH due AS MATERIALIZED (
     SELECT provider, endpoint, event_id, available_at, seq, attempts,
            crash_attempts + (lease_until IS NOT NULL)::int AS crashes
     FROM webhook_inbox
-    WHERE processed_at IS NULL AND review_at IS NULL
+    WHERE processed_at IS NULL AND review_at IS NULL AND endpoint = ANY($4)
       AND available_at <= now() AND (lease_until IS NULL OR lease_until < now())
     ORDER BY available_at, seq
     LIMIT $1

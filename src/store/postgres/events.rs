@@ -25,6 +25,7 @@ impl Queue<EventKey> for Postgres {
             .bind(i64::from(limit.min(lane.limit)))
             .bind(lane.lease.as_secs_f64())
             .bind(i64::from(lane.max_attempts))
+            .bind(names(lanes))
             .fetch_all(&mut *self.connection().await?)
             .await
             .map_err(error)?;
@@ -57,8 +58,13 @@ impl Queue<EventKey> for Postgres {
         self.settle(query).await
     }
 
-    async fn next_due(&self, _: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let row = sqlx::query(NEXT_DUE).fetch_one(&mut *self.connection().await?).await.map_err(error)?;
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
+        let query = sqlx::query(NEXT_DUE).bind(names(lanes));
+        let row = query.fetch_one(&mut *self.connection().await?).await.map_err(error)?;
         Ok(wait(row.try_get("seconds").map_err(error)?))
     }
+}
+
+fn names(lanes: &[Lane]) -> Vec<String> {
+    lanes.iter().map(|lane| lane.name.to_string()).collect()
 }

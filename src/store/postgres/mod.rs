@@ -21,7 +21,7 @@ use std::time::Duration;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgPoolOptions, PgSeverity};
-use sqlx::{ConnectOptions, Connection, PgPool};
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Row as _};
 
 use super::StoreError;
 pub(super) use tx::PgTx;
@@ -48,6 +48,9 @@ impl Postgres {
         let pool = PgPoolOptions::new()
             .max_connections(max_connections)
             .acquire_timeout(POOL_WAIT)
+            // Instead of the driver's ping, at the same cost: a session that a fail-over has left read-only is closed.
+            .test_before_acquire(false)
+            .before_acquire(|connection, _| Box::pin(writable(connection)))
             .connect_lazy_with(options(url)?);
         let database = Self { pool, version };
         database.connection().await?; // does it answer?
@@ -71,6 +74,13 @@ impl Postgres {
         let connection = tokio::time::timeout(limit, self.pool.acquire()).await;
         connection.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(error)
     }
+}
+
+/// Whether a pooled connection still answers and may write.
+async fn writable(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let row =
+        sqlx::query("SELECT current_setting('transaction_read_only') = 'off'").fetch_one(connection).await;
+    Ok(row.and_then(|row| row.try_get(0)).unwrap_or(false))
 }
 
 /// All migrations in one transaction, so that it works behind a transaction pooler too; the lock ends with it.

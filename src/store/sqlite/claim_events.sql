@@ -1,10 +1,10 @@
--- Claims due events: $1 rows, for $2 seconds; $3 failures exhaust a row. Attempts are counted here, before the work;
+-- Claims due events of the endpoints $4: $1 rows, for $2 seconds; $3 failures exhaust a row. Attempts are counted here, before the work;
 -- an expired lease that is taken over was a crash.
 WITH due AS MATERIALIZED (
     SELECT provider, endpoint, event_id, available_at, seq, attempts,
            crash_attempts + (lease_until IS NOT NULL) AS crashes
     FROM webhook_inbox INDEXED BY webhook_inbox_unprocessed
-    WHERE processed_at IS NULL AND review_at IS NULL
+    WHERE processed_at IS NULL AND review_at IS NULL AND endpoint IN (SELECT value FROM json_each($4))
       AND available_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       AND (lease_until IS NULL OR lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
     ORDER BY available_at, seq

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use sqlx::Row;
 
 use super::super::rows::{delay_seconds, review_reason, wait};
@@ -26,6 +27,7 @@ impl Queue<EventKey> for Sqlite {
             .bind(i64::from(limit.min(lane.limit)))
             .bind(lane.lease.as_secs_f64())
             .bind(i64::from(lane.max_attempts))
+            .bind(names(lanes))
             .fetch_all(&mut *tx.connection)
             .await
             .map_err(error)?;
@@ -60,8 +62,13 @@ impl Queue<EventKey> for Sqlite {
         self.settle(query).await
     }
 
-    async fn next_due(&self, _: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let row = sqlx::query(NEXT_DUE).fetch_one(&self.readers).await.map_err(error)?;
+    async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
+        let query = sqlx::query(NEXT_DUE).bind(names(lanes));
+        let row = query.fetch_one(&self.readers).await.map_err(error)?;
         Ok(wait(row.try_get("seconds").map_err(error)?))
     }
+}
+
+fn names(lanes: &[Lane]) -> String {
+    lanes.iter().map(|lane| &*lane.name).collect::<Value>().to_string()
 }
