@@ -13,6 +13,7 @@ use tracing::{info, warn};
 
 use super::StartError;
 use super::parts::Parts;
+use super::pruner::Pruner;
 use super::signals::Signals;
 use crate::admin::{self, AdminState};
 use crate::config::{self, Config};
@@ -22,8 +23,11 @@ use crate::observe::{INTERVAL, Metrics, Monitor};
 use crate::store::{self, ServeLock, Store};
 use crate::worker::{self, Job, Settings};
 
-/// For what is left when requests and workers have ended: the last counts, open pages, the database's connections.
+/// For what is left when requests and workers have ended: the last batch of retention, the last counts, open pages, the database's connections.
 const LAST_GRACE: Duration = Duration::from_secs(1);
+
+/// How often retention is looked to.
+const PRUNE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Builds a gateway. A program of your own registers its handlers here.
 pub struct Builder {
@@ -73,6 +77,7 @@ struct Tasks {
     stop: Stop,
     ingress: JoinHandle<bool>,
     workers: [JoinHandle<()>; 2],
+    pruner: JoinHandle<()>,
     monitor: JoinHandle<()>,
     admin: JoinHandle<()>,
 }
@@ -97,6 +102,12 @@ impl Gateway {
     ) -> Self {
         let stop = Stop::default();
         let monitor = Monitor::new(Arc::clone(&store.ledger), Arc::clone(&parts.metrics), INTERVAL);
+        let pruner = Pruner::new(
+            Arc::clone(&store.ledger),
+            Arc::clone(&parts.metrics),
+            config.retention.clone(),
+            PRUNE_INTERVAL,
+        );
         let pages = AdminState {
             admin: config.admin.clone(),
             metrics: Arc::clone(&parts.metrics),
@@ -123,6 +134,7 @@ impl Gateway {
                     &stop.workers,
                 ),
             ],
+            pruner: tokio::spawn(pruner.run(stop.workers.clone())),
             monitor: tokio::spawn(monitor.run(stop.monitor.clone())),
             admin: tokio::spawn(serve_operators(operators, pages, config.server.clone(), stop.admin.clone())),
             stop,
@@ -174,7 +186,7 @@ impl Gateway {
     /// the database. It takes `drain_delay` and `drain_timeout` at most, and a second. `true` if nothing was cut.
     pub async fn drain(self) -> bool {
         let Self { store, tasks, drain, _lock, .. } = self;
-        let Tasks { stop, ingress, workers, monitor, admin } = tasks;
+        let Tasks { stop, ingress, workers, pruner, monitor, admin } = tasks;
         // One end for requests and workers together, so that the time a supervisor must allow is known.
         let end = Instant::now() + drain;
         stop.ingress.cancel();
@@ -184,6 +196,7 @@ impl Gateway {
             clean &= until(end, "worker", worker).await;
         }
         let end = end.max(Instant::now() + LAST_GRACE);
+        clean &= until(end, "pruner", pruner).await;
         stop.monitor.cancel();
         clean &= until(end, "monitor", monitor).await;
         stop.admin.cancel();
@@ -235,10 +248,7 @@ async fn serve_operators(
 /// Waits for one part to end; one that does not is cut.
 async fn until(end: Instant, part: &str, task: JoinHandle<()>) -> bool {
     let cut = task.abort_handle();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a worker that is cut loses its lease, and its transaction its connection"
-    )]
+    // A worker that is cut loses its lease, and its transaction its connection.
     let ended = tokio::time::timeout_at(end, task).await;
     if ended.is_err() {
         warn!(part, "cut");

@@ -7,9 +7,11 @@
 mod error;
 mod gateway;
 mod parts;
+mod pruner;
 pub mod sender;
 mod signals;
 
 pub use error::StartError;
 pub use gateway::{Builder, Gateway};
 pub use parts::prepare;
+pub use pruner::Pruner;

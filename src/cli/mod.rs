@@ -14,6 +14,7 @@ pub mod config;
 pub mod demo;
 pub mod migrate;
 pub mod providers;
+pub mod prune;
 pub mod send;
 pub mod serve;
 pub mod sign;
@@ -114,6 +115,7 @@ enum Command {
     Send(send::Args),
     Backlog(backlog::Args),
     Migrate(migrate::Args),
+    Prune(prune::Args),
 }
 
 impl Command {
@@ -129,6 +131,7 @@ impl Command {
             Self::Send(args) => send::run(&args, &shell).await,
             Self::Backlog(args) => backlog::run(&args, &shell).await,
             Self::Migrate(args) => migrate::run(&args, &shell).await,
+            Self::Prune(args) => prune::run(&args, &shell).await,
         }
     }
 }

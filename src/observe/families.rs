@@ -36,6 +36,7 @@ pub(super) struct Families {
     pub(super) delivery_duration: HistogramVec,
     pub(super) leases_lost: IntCounterVec,
     pub(super) workers_alive: IntGaugeVec,
+    pub(super) pruned: IntCounterVec,
     pub(super) store_up: IntGauge,
     pub(super) store_connections: IntGaugeVec,
     pub(super) store_wait: Histogram,
@@ -147,6 +148,13 @@ impl Families {
                     Opts::new("hookgate_workers_alive", "Workers of this process that run their loop."),
                     &["queue"],
                 )?,
+            )?,
+            pruned: counter(
+                registry,
+                "hookgate_pruned_total",
+                "What retention took: webhook_inbox (rows deleted, with their keys), webhook_inbox_payload (rows of \
+                 that table whose body and headers were emptied).",
+                &["table"],
             )?,
             store_up: register_one(
                 registry,

@@ -14,7 +14,11 @@ use crate::config::{Config, Endpoint};
 use crate::model::{AttemptOutcome, Outcome};
 use crate::process::HandlerRun;
 use crate::receive::Receipt;
-use crate::store::{Backlog, Connections};
+use crate::store::{Backlog, Connections, Pruned};
+
+/// What retention takes: whole rows, or what is in them.
+const PRUNED_ROWS: &str = "webhook_inbox";
+const PRUNED_PAYLOADS: &str = "webhook_inbox_payload";
 
 /// All metrics of this process.
 pub struct Metrics {
@@ -52,6 +56,9 @@ impl Metrics {
         for queue in ["inbox", "outbox"] {
             families.leases_lost.get_metric_with_label_values(&[queue])?;
             families.workers_alive.get_metric_with_label_values(&[queue])?;
+        }
+        for table in [PRUNED_ROWS, PRUNED_PAYLOADS] {
+            families.pruned.get_metric_with_label_values(&[table])?;
         }
         for state in ["busy", "idle"] {
             families.store_connections.get_metric_with_label_values(&[state])?;
@@ -110,6 +117,15 @@ impl Metrics {
     /// A settlement came after the lease had passed on.
     pub fn lease_lost(&self, queue: &'static str) {
         inc(&self.families.leases_lost, &[queue]);
+    }
+
+    /// Retention took this.
+    pub fn pruned(&self, pruned: Pruned) {
+        for (table, rows) in [(PRUNED_ROWS, pruned.deleted), (PRUNED_PAYLOADS, pruned.emptied)] {
+            if let Ok(counter) = self.families.pruned.get_metric_with_label_values(&[table]) {
+                counter.inc_by(rows);
+            }
+        }
     }
 
     /// A unit of work waited this long for its transaction.

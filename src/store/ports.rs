@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Backlog, Connections, Insertion, Lane, Quarantined, Settled, StoreError, Unit};
+use super::{Backlog, Connections, Insertion, Lane, Pruned, Quarantined, Settled, StoreError, Unit};
 use crate::clock::Timestamp;
+use crate::config::Retention;
 use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next};
 
 /// Inbox: where verified events become durable.
@@ -91,7 +92,7 @@ pub trait Outbox: Queue<Message> {
     ) -> Result<Settled, StoreError>;
 }
 
-/// Ledger: questions of operators and of the metrics page.
+/// Ledger: questions of operators and of the metrics page, and retention.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Waiting rows of the inbox by endpoint, and of the outbox by destination.
@@ -129,6 +130,14 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn find(&self, key: &EventKey) -> Result<Option<Event>, StoreError>;
+
+    /// Retention, one batch of it in one transaction: deletes up to `batch` rows of the inbox that are older than
+    /// `keys`, and empties body and headers of up to `batch` others that are older than `payload`. Only processed rows
+    /// that wait for nobody are touched, and none that somebody else has locked. Any number of processes may prune.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn prune(&self, retention: &Retention, batch: u32) -> Result<Pruned, StoreError>;
 
     /// Whether the store answers and its schema is current.
     ///

@@ -139,6 +139,33 @@ impl Connections {
 /// Counts of waiting rows stop here, so that asking stays cheap; a count of this value means "this many or more".
 pub const BACKLOG_CAP: i64 = 100_001;
 
+/// How many rows of each kind one batch of retention takes: so few that nobody waits long for the writer or for a row.
+pub const PRUNE_BATCH: u32 = 200;
+
+/// What retention did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Rows of the inbox that are gone, with their keys: a copy that comes now is a new event.
+    pub deleted: u64,
+    /// Rows of the inbox whose body and headers are gone.
+    pub emptied: u64,
+}
+
+impl Pruned {
+    /// Whether a batch of this size was full, so that there may be more.
+    #[must_use]
+    pub fn fills(self, batch: u32) -> bool {
+        self.deleted.max(self.emptied) >= u64::from(batch)
+    }
+}
+
+impl std::ops::AddAssign for Pruned {
+    fn add_assign(&mut self, more: Self) {
+        self.deleted += more.deleted;
+        self.emptied += more.emptied;
+    }
+}
+
 /// One share of a queue, and what a worker can take of it now: the events of one endpoint, or the messages for one
 /// destination.
 #[derive(Clone, Debug)]

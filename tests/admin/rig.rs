@@ -8,11 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use hookgate::admin::{AdminState, router};
 use hookgate::clock::Timestamp;
-use hookgate::config::{self, Config, Sources};
+use hookgate::config::{self, Config, Retention, Sources};
 use hookgate::ingress::{Drain, Limits, bind, listen};
 use hookgate::model::{Event, EventKey, Secret};
 use hookgate::observe::{Metrics, Monitor};
-use hookgate::store::{Backlog, Connections, Ledger, StoreError};
+use hookgate::store::{Backlog, Connections, Ledger, Pruned, StoreError};
 use tokio_util::sync::CancellationToken;
 
 /// Shorter than any test's patience.
@@ -98,6 +98,10 @@ impl Ledger for Scripted {
 
     async fn find(&self, _: &EventKey) -> Result<Option<Event>, StoreError> {
         self.answer(None)
+    }
+
+    async fn prune(&self, _: &Retention, _: u32) -> Result<Pruned, StoreError> {
+        self.answer(Pruned::default())
     }
 
     async fn ready(&self) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ mod hostile;
 mod impatience;
 mod interop;
 mod leases;
+mod prune;
 mod random_kills;
 mod serving;
 

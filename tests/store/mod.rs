@@ -7,6 +7,7 @@ mod guards;
 mod ledger;
 mod outbox;
 mod postgres;
+mod prune;
 mod schema;
 mod sqlite;
 mod unit;

@@ -102,7 +102,7 @@ async fn gateways_that_start_together_all_migrate(engine: Engine) {
     for result in tasks.join_all().await {
         result.unwrap();
     }
-    assert_eq!(raw.count("SELECT count(*) FROM hookgate_migrations").await, 3);
+    assert_eq!(raw.count("SELECT count(*) FROM hookgate_migrations").await, 4);
 }
 
 async fn migrating_again_changes_nothing(engine: Engine) {

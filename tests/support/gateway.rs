@@ -88,6 +88,17 @@ mode = "{mode}"
         self.with(&toml)
     }
 
+    /// Runs another command with the configuration of the last start, to its end; answers its standard output.
+    pub fn run(&self, command: &[&str]) -> String {
+        let mut program = Command::new(binary());
+        program.args(command).args(["--config", "hookgate.toml"]).current_dir(self.folder.path());
+        let output = program.env_remove("RUST_LOG").stdin(Stdio::null()).output().expect("run the command");
+        let [text, errors] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
+        assert!(output.status.success(), "{command:?}: {text}{errors}");
+        text
+    }
+
     /// Starts `hookgate serve` and waits until it listens.
     pub async fn start(&self) -> Gateway {
         match self.try_start(&[]).await {

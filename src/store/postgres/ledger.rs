@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, StoreError};
+use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, Pruned, StoreError};
 use super::tx::by_key;
 use super::{PgTx, Postgres, error, rows};
 use crate::clock::Timestamp;
+use crate::config::Retention;
 use crate::model::{Event, EventKey};
 
 const INBOX_BACKLOG: &str = include_str!("inbox_backlog.sql");
@@ -87,6 +88,10 @@ impl Ledger for Postgres {
             .await
             .map_err(error)?;
         row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
+    }
+
+    async fn prune(&self, retention: &Retention, batch: u32) -> Result<Pruned, StoreError> {
+        self.prune_batch(retention, batch).await
     }
 
     async fn ready(&self) -> Result<(), StoreError> {

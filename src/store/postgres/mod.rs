@@ -11,6 +11,7 @@ mod inbox;
 mod ledger;
 mod messages;
 mod outbox;
+mod prune;
 mod rows;
 mod tx;
 mod values;

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, StoreError};
+use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, Pruned, StoreError};
 use super::tx::by_key;
 use super::{Sqlite, error, rows};
 use crate::clock::Timestamp;
+use crate::config::Retention;
 use crate::model::{Event, EventKey};
 
 const INBOX_BACKLOG: &str = include_str!("inbox_backlog.sql");
@@ -65,6 +66,10 @@ impl Ledger for Sqlite {
     async fn find(&self, key: &EventKey) -> Result<Option<Event>, StoreError> {
         let row = by_key(sqlx::query(FIND), key).fetch_optional(&self.readers).await.map_err(error)?;
         row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
+    }
+
+    async fn prune(&self, retention: &Retention, batch: u32) -> Result<Pruned, StoreError> {
+        self.prune_batch(retention, batch).await
     }
 
     async fn ready(&self) -> Result<(), StoreError> {

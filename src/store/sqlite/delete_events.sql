@@ -1,0 +1,10 @@
+-- Deletes $2 processed events that are older than $1 seconds, the oldest first.
+DELETE FROM webhook_inbox
+WHERE rowid IN (
+    SELECT rowid
+    FROM webhook_inbox INDEXED BY webhook_inbox_received
+    WHERE received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('-%.3f seconds', $1))
+      AND processed_at IS NOT NULL AND review_at IS NULL
+    ORDER BY received_at
+    LIMIT $2
+)
