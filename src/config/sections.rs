@@ -16,13 +16,13 @@ pub struct Server {
     pub public_url: Option<String>,
     /// Certificate and key files; plain HTTP without them.
     pub tls: Option<Tls>,
-    /// Requests worked on at once; more are answered 503 with `Retry-After`.
+    /// Requests worked on at once, counted from the end of their body; more are answered 503 with `Retry-After`.
     pub max_in_flight: usize,
     /// Connections open at once; more wait in the kernel's queue.
     pub max_connections: usize,
     /// From the first byte of a request to the end of its headers.
     pub header_timeout: Duration,
-    /// From the end of the headers to the end of the body.
+    /// From the end of the headers to the end of the body; one that comes too slowly is ended earlier.
     pub body_timeout: Duration,
     /// After a signal: readiness is off and the listener stays open, so that load balancers notice.
     pub drain_delay: Duration,

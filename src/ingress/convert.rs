@@ -20,6 +20,14 @@ pub(super) fn check_host(head: &Parts) -> Result<(), Refusal> {
     }
 }
 
+/// About how many bytes of memory these headers take; the 32 are HPACK's estimate of what one costs beside its text.
+/// <https://www.rfc-editor.org/rfc/rfc7541#section-4.1>
+pub(super) fn size(head: &Parts) -> usize {
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32);
+    target + headers.sum::<usize>()
+}
+
 /// The same request without a connection. Scheme and host are `origin`, which the operator configured: neither an
 /// absolute target nor `Host` nor a forwarded header has a say, for a signature may cover the URL.
 pub(super) fn request(head: &Parts, body: Bytes, origin: Option<&str>) -> Request {

@@ -14,9 +14,12 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 use tracing::debug;
 
+use super::body::{self, Bounds};
+use super::limits::{PACE, REQUEST_MEMORY};
+use super::memory::{Memory, Share};
 use super::refusal::Refusal;
 use super::reply::{self, HttpReply};
-use super::{Limits, TlsError, body, convert, tls};
+use super::{Limits, TlsError, convert, tls};
 use crate::clock::Clock;
 use crate::config::{Config, Endpoint, Server};
 use crate::model;
@@ -32,6 +35,7 @@ pub struct IngressState {
     paths: HashMap<String, Arc<Endpoint>>,
     public_url: Option<String>,
     body_timeout: Duration,
+    memory: Memory,
     slots: Arc<Semaphore>,
     pub(super) tasks: TaskTracker,
     pub(super) tls: Option<TlsAcceptor>,
@@ -61,6 +65,7 @@ impl IngressState {
             paths: paths.collect(),
             public_url: server.public_url.clone(),
             body_timeout: server.body_timeout,
+            memory: Memory::new(REQUEST_MEMORY),
             slots: Arc::new(Semaphore::new(server.max_in_flight)),
             tasks: TaskTracker::new(),
             tls: server.tls.as_ref().map(tls::acceptor).transpose()?,
@@ -86,24 +91,23 @@ impl IngressState {
         let (head, body) = request.into_parts();
         let visit = Visit { signature_present: carries_signature(&head, &endpoint), head, endpoint, began };
         match self.admit(&visit, body).await {
-            Ok((slot, request)) => self.work(visit, slot, request).await,
+            Ok(admitted) => self.work(visit, admitted).await,
             Err(refusal) => self.refuse(&visit, refusal),
         }
     }
 
-    /// The checks that cost least come first; a slot is taken before the body is read, since bodies are what fills
-    /// memory.
-    async fn admit(
-        &self,
-        visit: &Visit,
-        body: Incoming,
-    ) -> Result<(OwnedSemaphorePermit, model::Request), Refusal> {
+    /// The checks that cost least come first. A slot is taken only for a request that has come to its end: who sends
+    /// slowly or not at all must not keep it from others. Until then memory is what is bounded.
+    async fn admit(&self, visit: &Visit, body: Incoming) -> Result<Admitted, Refusal> {
         convert::check_host(&visit.head)?;
         if !visit.endpoint.provider.methods().iter().any(|method| method == visit.head.method.as_str()) {
             return Err(Refusal::Method);
         }
+        let mut share = self.memory.share();
+        share.take(convert::size(&visit.head))?;
+        let bounds = Bounds { size: visit.endpoint.max_body, time: self.body_timeout, pace: PACE };
+        let body = body::read(body, &bounds, &mut share).await?;
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
-        let body = body::read(body, visit.endpoint.max_body, self.body_timeout).await?;
         debug!(
             endpoint = &*visit.endpoint.name,
             path = visit.head.uri.path(),
@@ -111,22 +115,19 @@ impl IngressState {
             signature_present = visit.signature_present,
             "webhook.received"
         );
-        Ok((slot, convert::request(&visit.head, body, self.public_url.as_deref())))
+        let request = convert::request(&visit.head, body, self.public_url.as_deref());
+        Ok(Admitted { request, slot, share })
     }
 
-    /// Receives in a task of its own, which keeps the slot until the work is done.
-    async fn work(
-        self: Arc<Self>,
-        visit: Visit,
-        slot: OwnedSemaphorePermit,
-        request: model::Request,
-    ) -> HttpReply {
+    /// Receives in a task of its own, which keeps the slot and the memory until the work is done.
+    async fn work(self: Arc<Self>, visit: Visit, admitted: Admitted) -> HttpReply {
         let state = Arc::clone(&self);
+        let Admitted { request, slot, share } = admitted;
         let work = self.tasks.spawn(async move {
             let bytes = request.body.len();
             let receipt =
                 AssertUnwindSafe(state.receiver.receive(&visit.endpoint, request)).catch_unwind().await;
-            drop(slot);
+            drop((slot, share));
             let Ok(receipt) = receipt else { return state.refuse(&visit, Refusal::Crashed) };
             let reply = reply::to_receipt(&receipt, &visit.endpoint.provider);
             state.record(&visit, bytes, &receipt, &reply);
@@ -163,6 +164,13 @@ struct Visit {
     endpoint: Arc<Endpoint>,
     began: Instant,
     signature_present: bool,
+}
+
+/// A request that was read to its end, and what it holds of the things that are bounded.
+struct Admitted {
+    request: model::Request,
+    slot: OwnedSemaphorePermit,
+    share: Share,
 }
 
 fn carries_signature(head: &Parts, endpoint: &Endpoint) -> bool {

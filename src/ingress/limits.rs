@@ -11,7 +11,12 @@ pub(super) const MAX_HEADER_BYTES: u32 = 64 * 1024;
 /// Headers of one request.
 pub(super) const MAX_HEADERS: usize = 100;
 /// Requests at once on one HTTP/2 connection.
-pub(super) const MAX_STREAMS: u32 = 128;
+pub(super) const MAX_STREAMS: u32 = 32;
+/// Memory for the headers and bodies of all requests together, from their arrival to the end of the work on them; a
+/// request that finds none left is answered 503 with `Retry-After`.
+pub(super) const REQUEST_MEMORY: usize = 256 * 1024 * 1024;
+/// 1 KiB/s after a grace of 5 s, for as long as the body lasts: a fast beginning earns no slow end.
+pub(super) const PACE: Pace = Pace { period: Duration::from_secs(5), bytes: 5 * 1024 };
 /// How long a connection that was asked to end may stay without a request before it is dropped.
 pub(super) const GRACE: Duration = Duration::from_secs(1);
 /// How long to wait after `accept` failed for want of file descriptors or memory.
@@ -20,6 +25,15 @@ pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
 /// How long a connection may be kept without a request. Load balancers keep theirs for 60 s, and a request that they
 /// send into a connection that is just being closed is lost.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// How fast a body must come; one that does not is answered 408.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// A body that has not ended is looked at each time this has passed.
+    pub(super) period: Duration,
+    /// What must have come since the last look.
+    pub(super) bytes: usize,
+}
 
 /// What one listener allows.
 #[derive(Clone, Copy, Debug)]

@@ -13,11 +13,11 @@ pub(super) enum Refusal {
     Host,
     /// A method that the provider does not use.
     Method,
-    /// As many requests as are allowed are being worked on.
+    /// As many requests as are allowed are being worked on, or the memory for requests is used up.
     Overloaded,
     /// The body is larger than this many bytes.
     TooLarge { limit: usize },
-    /// The body did not come in time.
+    /// The body did not come in time, or too slowly.
     BodyTimeout,
     /// The body ended before its end, or its framing is wrong.
     BodyBroken,

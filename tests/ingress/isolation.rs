@@ -43,6 +43,24 @@ async fn above_the_limit_of_requests_at_once_clients_are_told_to_come_back() {
 }
 
 #[tokio::test]
+async fn bodies_that_do_not_come_to_their_end_keep_nobody_out() {
+    let gateway = Gateway::start("max_in_flight = 4").await;
+    let head =
+        format!("POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 4096\r\nExpect: 100-continue\r\n\r\n");
+    let mut slow = Vec::new();
+    for _ in 0..8 {
+        let mut stream = TcpStream::connect(gateway.ingress).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut begun = [0; 25];
+        stream.read_exact(&mut begun).await.unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 100 Continue\r\n\r\n", "its body is being read");
+        stream.write_all(b"x").await.unwrap();
+        slow.push(stream);
+    }
+    assert_eq!(gateway.send("evt_1", "invoice.paid").await.summary(), (200, "ignored"));
+}
+
+#[tokio::test]
 async fn a_client_that_hangs_up_stops_nothing_and_keeps_its_slot_until_the_work_is_done() {
     let gateway = Gateway::start("max_in_flight = 1").await;
     let (body, signature) = signed("evt_1", "test.hold");

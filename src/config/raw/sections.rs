@@ -17,7 +17,7 @@ pub(crate) struct RawServer {
     /// Certificate and key files; plain HTTP without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tls: Option<RawTls>,
-    /// Requests worked on at once; more are answered 503 with `Retry-After`.
+    /// Requests worked on at once, counted from the end of their body; more are answered 503 with `Retry-After`.
     #[schemars(range(min = 1, max = 100_000))]
     pub(crate) max_in_flight: usize,
     /// Connections open at once; more wait to be accepted.
