@@ -209,7 +209,7 @@ impl Gateway {
 }
 
 async fn bind(key: &'static str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
-    let taken = |source| StartError::Bind { key, address, source };
+    let taken = |why| StartError::Bind { key, address, why };
     let listener = ingress::bind(address).await.map_err(taken)?;
     let bound = listener.local_addr().map_err(taken)?;
     Ok((listener, bound))

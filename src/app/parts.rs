@@ -36,7 +36,7 @@ impl Parts {
         store: &Store,
     ) -> Result<Self, StartError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let metrics = Metrics::new(config)?;
+        let metrics = Metrics::new(config).map_err(StartError::Metrics)?;
         let wake = Wake::default();
         let processor = Arc::new(processor(config, handlers, store).await?);
         let inbox: Arc<dyn Inbox> =
@@ -52,8 +52,8 @@ impl Parts {
             Arc::clone(&clock),
             wake.clone(),
         );
-        let ingress =
-            IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))?;
+        let ingress = IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))
+            .map_err(StartError::Tls)?;
         let served = config.endpoints.values().map(|endpoint| Arc::clone(&endpoint.name)).collect();
         let inbox_job = InboxJob::new(
             inbox,

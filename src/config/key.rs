@@ -47,6 +47,27 @@ impl Key {
         self.0.starts_with(&table.0)
     }
 
+    /// Its last name; none for an element of an array.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self.0.last()? {
+            Step::Name(name) => Some(name),
+            Step::Index(_) => None,
+        }
+    }
+
+    /// Whether what stands here, or in the table around it, may be a secret or hold one: no error repeats it. Told
+    /// from the names, so that it is also true where a value of the wrong type stands and the schema ends.
+    pub(super) fn bears_secret(&self) -> bool {
+        self.0.iter().any(|step| match step {
+            Step::Name(name) => {
+                matches!(name.as_str(), "secrets" | "secret" | "sign" | "headers" | "settings")
+                    || name.contains("token")
+                    || name.ends_with("url")
+            }
+            Step::Index(_) => false,
+        })
+    }
+
     fn with(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);

@@ -36,12 +36,12 @@ pub enum SecretError {
     #[error("{0} is empty")]
     Empty(String),
     /// The file could not be read.
-    #[error("cannot read the secret file {path}: {source}")]
+    #[error("cannot read the secret file {path}: {why}")]
     File {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        why: std::io::Error,
     },
 }
 
@@ -123,8 +123,7 @@ pub(super) fn weakness(secret: &Secret) -> Option<String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SecretError> {
-    let mut bytes =
-        std::fs::read(path).map_err(|source| SecretError::File { path: path.to_path_buf(), source })?;
+    let mut bytes = std::fs::read(path).map_err(|why| SecretError::File { path: path.to_path_buf(), why })?;
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
         if bytes.last() == Some(&b'\r') {

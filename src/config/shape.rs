@@ -2,6 +2,9 @@
 //!
 //! serde stops at the first error and knows no lines; this walk reports every unknown key, wrong type and value out
 //! of bounds, under its key.
+//!
+//! What no error shows: a text where something else than a text is expected (`secrets = "whsec_…"`, a URL in the place
+//! of `[database]`), for it may be a secret in the wrong place; and whatever stands under a key that bears secrets.
 
 use std::fmt::Write as _;
 
@@ -16,7 +19,10 @@ use super::schema::Schema;
 /// must go.
 pub(super) fn check_layer(value: &mut Value, schema: Schema<'_>, key: &Key, report: &mut Report) -> bool {
     let Some(schema) = schema.alternatives().find(|schema| schema.has_type(type_of(value))) else {
-        report.error(key, format!("found {}, expected {}", found(value, schema), expected(schema)));
+        report.error(
+            key,
+            format!("found {}, expected {}", found(value, is_secret(schema, key)), expected(schema)),
+        );
         return false;
     };
     match value {
@@ -31,7 +37,8 @@ pub(super) fn check_layer(value: &mut Value, schema: Schema<'_>, key: &Key, repo
             let (low, high) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
             let fits = number.as_f64().is_some_and(|number| (low..=high).contains(&number));
             if !fits {
-                report.error(key, format!("found {number}, expected {}", expected(schema)));
+                let found = if is_secret(schema, key) { "a number".to_owned() } else { number.to_string() };
+                report.error(key, format!("found {found}, expected {}", expected(schema)));
             }
             fits
         }
@@ -45,7 +52,18 @@ fn check_table(table: &mut Map<String, Value>, schema: Schema<'_>, key: &Key, re
         if let Some(schema) = schema.property(name) {
             return check_layer(value, schema, &below, report);
         }
-        report.error_help(&below, "unknown key", suggest(name, schema.names()));
+        let known = suggest(name, schema.names());
+        if key.bears_secret() {
+            // Even the name may be a secret, in `secrets = [{ whsec_… = "" }]`.
+            report.error_at(
+                report.places.nearest(&below),
+                key.clone(),
+                "unknown key in this table",
+                Some(known),
+            );
+        } else {
+            report.error_help(&below, "unknown key", known);
+        }
         false
     });
 }
@@ -74,7 +92,8 @@ fn check_word(text: &str, schema: Schema<'_>, key: &Key, report: &mut Report) ->
     if words.is_empty() || schema.words().any(|word| word == text) {
         return true;
     }
-    let what = format!("found {text:?}, expected {}", words.join(" or "));
+    let found = if is_secret(schema, key) { "another text".to_owned() } else { format!("{text:?}") };
+    let what = format!("found {found}, expected {}", words.join(" or "));
     report.error_help(key, what, suggest(text, schema.words()));
     false
 }
@@ -129,12 +148,15 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// What stands there. A secret's place may hold the secret itself: only its type is named.
-fn found(value: &Value, schema: Schema<'_>) -> String {
+fn is_secret(schema: Schema<'_>, key: &Key) -> bool {
+    schema.is_secret() || key.bears_secret()
+}
+
+/// What stands where another type is expected. A text is never repeated, nor a number in a secret's place.
+fn found(value: &Value, secret: bool) -> String {
     match value {
-        Value::String(text) if !schema.is_secret() => format!("the text {text:?}"),
         Value::String(_) => "a text".to_owned(),
-        Value::Number(_) if schema.is_secret() => "a number".to_owned(),
+        Value::Number(_) if secret => "a number".to_owned(),
         Value::Number(number) => format!("the number {number}"),
         Value::Bool(flag) => flag.to_string(),
         Value::Array(_) => "a list".to_owned(),

@@ -1,5 +1,9 @@
 //! `config show`: the merged configuration, each value with the layer that it came from, secrets masked.
+//!
+//! Masked are: what the schema says is a secret; the settings of an endpoint that its provider's definition says are
+//! (all of them if there is no such definition); user, password, query and fragment of every URL.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -8,6 +12,7 @@ use super::Merged;
 use super::key::{Key, Place};
 use super::schema::{Schema, json_schema};
 use super::secret::SecretRef;
+use crate::provider::Catalogue;
 
 /// Where the comments begin, unless a line is longer.
 const COMMENT_COLUMN: usize = 44;
@@ -17,14 +22,33 @@ impl Merged {
     #[must_use]
     pub fn show(&self) -> String {
         let root = json_schema();
-        let mut lister = Lister { merged: self, text: String::new() };
+        let mut lister = Lister { merged: self, open: self.open_settings(), text: String::new() };
         lister.table(&self.values, Schema::new(&root), &Key::default());
         lister.text
+    }
+
+    /// The settings that may be shown, by the key of the table they stand in.
+    fn open_settings(&self) -> BTreeMap<Key, Vec<String>> {
+        let folder = self.places.nearest(&Key::of(&["providers_dirs"])).folder();
+        let dirs = self.values.get("providers_dirs").and_then(Value::as_array).into_iter().flatten();
+        let dirs: Vec<_> = dirs.filter_map(Value::as_str).map(|dir| folder.join(dir)).collect();
+        let Ok(catalogue) = Catalogue::load(&dirs) else { return BTreeMap::new() };
+        let endpoints = self.values.get("endpoints").and_then(Value::as_object).into_iter().flatten();
+        endpoints
+            .filter_map(|(name, endpoint)| {
+                let provider = catalogue.get(endpoint.get("provider")?.as_str()?)?;
+                let open = provider.settings().iter().filter(|setting| !setting.secret);
+                let names = open.map(|setting| setting.name.clone()).collect();
+                Some((Key::of(&["endpoints", name, "settings"]), names))
+            })
+            .collect()
     }
 }
 
 struct Lister<'a> {
     merged: &'a Merged,
+    /// See [`Merged::open_settings`].
+    open: BTreeMap<Key, Vec<String>>,
     text: String,
 }
 
@@ -34,7 +58,9 @@ impl Lister<'_> {
         let Value::Object(table) = value else { return };
         let schema_of = |name: &str| schema.property(name).unwrap_or(schema);
         for (name, value) in table.iter().filter(|(name, value)| !is_section(key, name, value)) {
-            self.line(name, &written(value, schema_of(name)), &key.child(name));
+            let below = key.child(name);
+            let text = self.written(value, schema_of(name), &below);
+            self.line(name, &text, &below);
         }
         for (name, value) in table.iter().filter(|(name, value)| is_section(key, name, value)) {
             let (schema, below) = (schema_of(name), key.child(name));
@@ -63,6 +89,39 @@ impl Lister<'_> {
         let setting = format!("{} = {value}", Key::of(&[name]));
         let _ = writeln!(self.text, "{setting:COMMENT_COLUMN$} # {place}");
     }
+
+    /// A value as TOML on one line.
+    fn written(&self, value: &Value, schema: Schema<'_>, key: &Key) -> String {
+        match value {
+            Value::String(text) if key.name().is_some_and(|name| name.ends_with("url")) => {
+                Value::String(masked(text, url)).to_string()
+            }
+            Value::String(text) if schema.is_secret() || self.is_secret_setting(key) => {
+                Value::String(masked(text, |_| "…".to_owned())).to_string()
+            }
+            Value::Array(elements) => {
+                let schema = schema.items().unwrap_or(schema);
+                let written = |(at, element)| self.written(element, schema, &key.index(at));
+                let inner: Vec<_> = elements.iter().enumerate().map(written).collect();
+                format!("[{}]", inner.join(", "))
+            }
+            Value::Object(table) => {
+                let entry = |(name, value): (&String, &Value)| {
+                    let schema = schema.property(name).unwrap_or(schema);
+                    format!("{} = {}", Key::of(&[name]), self.written(value, schema, &key.child(name)))
+                };
+                let inner: Vec<_> = table.iter().map(entry).collect();
+                if inner.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", inner.join(", ")) }
+            }
+            other => other.to_string(),
+        }
+    }
+
+    fn is_secret_setting(&self, key: &Key) -> bool {
+        let (Some(table), Some(name)) = (key.parent(), key.name()) else { return false };
+        let open = self.open.get(&table).is_some_and(|open| open.iter().any(|other| other == name));
+        table.name() == Some("settings") && !open
+    }
 }
 
 /// Tables of the first two levels, and lists of tables, have a heading; smaller ones stand on one line.
@@ -75,38 +134,27 @@ fn is_section(parent: &Key, name: &str, value: &Value) -> bool {
     }
 }
 
-/// A value as TOML on one line.
-fn written(value: &Value, schema: Schema<'_>) -> String {
-    match value {
-        Value::String(text) if schema.is_secret() => Value::String(masked(text)).to_string(),
-        Value::Array(elements) => {
-            let schema = schema.items().unwrap_or(schema);
-            let inner: Vec<_> = elements.iter().map(|element| written(element, schema)).collect();
-            format!("[{}]", inner.join(", "))
-        }
-        Value::Object(table) => {
-            let entry = |(name, value): (&String, &Value)| {
-                let schema = schema.property(name).unwrap_or(schema);
-                format!("{} = {}", Key::of(&[name]), written(value, schema))
-            };
-            let inner: Vec<_> = table.iter().map(entry).collect();
-            if inner.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", inner.join(", ")) }
-        }
-        other => other.to_string(),
+/// References stay as they are; what may be a secret's own value is replaced.
+fn masked(text: &str, replace: impl Fn(&str) -> String) -> String {
+    match SecretRef::parse(text) {
+        Ok(reference) => reference.describe(),
+        Err(_) => replace(text),
     }
 }
 
-/// References stay as they are; what may be a secret's own value does not.
-fn masked(text: &str) -> String {
-    match SecretRef::parse(text) {
-        Ok(reference) => reference.describe(),
-        Err(_) => match text.split_once("://") {
-            Some(("sqlite", _)) => text.to_owned(),
-            Some((scheme, rest)) => {
-                let location = rest.rsplit_once('@').map_or(rest, |(_, location)| location);
-                format!("{scheme}://…@{}", location.split('?').next().unwrap_or_default())
-            }
-            None => "…".to_owned(),
-        },
+/// A URL without user, password, query and fragment. Where it is not plain which is which, only the scheme is left.
+fn url(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return "…".to_owned() };
+    let (location, tail) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
+    // A path of SQLite's is no URL: `@` and `#` are part of its name.
+    match (scheme, tail.contains('@'), location.rsplit_once('@')) {
+        ("sqlite", ..) => text.to_owned(),
+        (_, true, _) => format!("{scheme}://…"),
+        (_, _, Some((_, location))) => format!("{scheme}://…@{location}{}", hidden(tail)),
+        (_, _, None) => format!("{scheme}://{location}{}", hidden(tail)),
     }
+}
+
+fn hidden(tail: &str) -> &'static str {
+    if tail.is_empty() { "" } else { "?…" }
 }

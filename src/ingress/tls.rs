@@ -15,24 +15,24 @@ use crate::config::Tls;
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read or holds nothing of the kind.
-    #[error("{}: no {what} in PEM form could be read: {source}", path.display())]
+    #[error("{}: no {what} in PEM form could be read: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// `certificate` or `private key`.
         what: &'static str,
         /// What is wrong.
-        source: pem::Error,
+        why: pem::Error,
     },
     /// They do not belong together, or are of a kind that TLS does not know.
-    #[error("{} and {}: {source}", certificate.display(), key.display())]
+    #[error("{} and {}: {why}", certificate.display(), key.display())]
     Pair {
         /// The chain's file.
         certificate: PathBuf,
         /// The key's file.
         key: PathBuf,
         /// What is wrong.
-        source: rustls::Error,
+        why: rustls::Error,
     },
 }
 
@@ -44,21 +44,17 @@ pub fn acceptor(tls: &Tls) -> Result<TlsAcceptor, TlsError> {
     let chain = CertificateDer::pem_file_iter(&tls.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .and_then(|chain| if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) })
-        .map_err(|source| unreadable(&tls.certificate, "certificate", source))?;
-    let key = PrivateKeyDer::from_pem_file(&tls.key)
-        .map_err(|source| unreadable(&tls.key, "private key", source))?;
+        .map_err(|why| unreadable(&tls.certificate, "certificate", why))?;
+    let key =
+        PrivateKeyDer::from_pem_file(&tls.key).map_err(|why| unreadable(&tls.key, "private key", why))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|source| TlsError::Pair {
-            certificate: tls.certificate.clone(),
-            key: tls.key.clone(),
-            source,
-        })?;
+        .map_err(|why| TlsError::Pair { certificate: tls.certificate.clone(), key: tls.key.clone(), why })?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn unreadable(path: &Path, what: &'static str, source: pem::Error) -> TlsError {
-    TlsError::File { path: path.to_owned(), what, source }
+fn unreadable(path: &Path, what: &'static str, why: pem::Error) -> TlsError {
+    TlsError::File { path: path.to_owned(), what, why }
 }

@@ -11,7 +11,7 @@ use crate::model::{Outcome, Reason};
 
 /// How a handler's run can end; see [`crate::process::HandlerRun::outcome`].
 const RUN_OUTCOMES: [&str; 6] = ["processed", "ignored", "flagged", "superseded", "failed", "permanent"];
-/// Event types that no route names.
+/// Event types that neither a route nor the provider's definition names.
 const OTHER: &str = "other";
 
 /// The children of one endpoint, so that a request allocates no label.
@@ -60,7 +60,7 @@ impl EndpointMetrics {
             secrets: (1..=endpoint.secrets.len())
                 .map(|p| families.secret_matches.get_metric_with_label_values(&[name, &p.to_string()]))
                 .collect::<Result<_>>()?,
-            types: named_types(config, endpoint)
+            types: known_types(config, endpoint)
                 .into_iter()
                 .map(|t| Ok((t.to_owned(), of_type(t)?)))
                 .collect::<Result<_>>()?,
@@ -83,8 +83,10 @@ fn handlers_of<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a s
         .collect()
 }
 
-/// The event types that routes name without a wildcard.
-fn named_types<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a str> {
+/// The event types that routes name without a wildcard, and those of the samples in the provider's definition: a set
+/// that no request can make larger.
+fn known_types<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a str> {
+    let samples = endpoint.provider.samples().iter().map(|sample| sample.event_type.as_str());
     config
         .routes
         .iter()
@@ -92,6 +94,7 @@ fn named_types<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a s
         .flat_map(|route| &route.types)
         .map(String::as_str)
         .filter(|glob| !glob.contains(['*', '?', '[', '{', '\\', '!']))
+        .chain(samples)
         .collect()
 }
 

@@ -98,7 +98,7 @@ impl Families {
             event_types: counter(
                 registry,
                 "hookgate_event_types_total",
-                "Verified events by type; types that no route names are counted as \"other\".",
+                "Verified events by type; types that neither a route (without a wildcard) nor a sample in the provider's definition names are counted as \"other\".",
                 &["endpoint", "event_type"],
             )?,
             unrouted: counter(

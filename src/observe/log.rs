@@ -7,8 +7,10 @@ use tracing::Subscriber;
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
+use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{Log, LogFormat};
@@ -17,21 +19,29 @@ use crate::config::{Log, LogFormat};
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The filter cannot be read.
-    #[error("{origin}: \"{filter}\" is not a filter such as \"info,hookgate::worker=debug\": {source}")]
+    #[error("{origin}: \"{filter}\" is not a filter such as \"info,hookgate::worker=debug\": {why}")]
     Filter {
         /// `RUST_LOG` or `log.level`.
         origin: &'static str,
         /// What was given.
         filter: String,
         /// What is wrong with it.
-        source: tracing_subscriber::filter::ParseError,
+        why: tracing_subscriber::filter::ParseError,
     },
     /// The program that embeds the gateway has its own subscriber.
     #[error("a tracing subscriber is set already: {0}")]
     AlreadySet(Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// Targets that never reach the log, whatever the operator's filter says: their lines hold what no line may. The driver
+/// repeats parameters of `database.url` that it does not know, with their values; and the server's notices carry values
+/// of the rows that a handler works on.
+const MUTED: [&str; 2] = ["sqlx_postgres::options::parse", "sqlx::postgres::notice"];
+
 /// Sends log lines to standard error, as JSON or for people, filtered by `RUST_LOG` or else `log.level`.
+///
+/// Two targets of the database driver are left out even if the filter asks for them, since their lines hold passwords or
+/// event data: `sqlx_postgres::options::parse` and `sqlx::postgres::notice`.
 ///
 /// One event is one line in both forms: control characters in values, which strangers may send, are escaped.
 ///
@@ -56,9 +66,11 @@ where
 {
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
     if json {
-        Box::new(builder.json().flatten_event(true).with_current_span(false).with_span_list(false).finish())
+        let builder = builder.json().flatten_event(true).with_current_span(false).with_span_list(false);
+        Box::new(builder.finish().with(filter_fn(|line| !MUTED.contains(&line.target()))))
     } else {
-        Box::new(builder.with_ansi(colours).fmt_fields(debug_fn(write_field).delimited(" ")).finish())
+        let builder = builder.with_ansi(colours).fmt_fields(debug_fn(write_field).delimited(" "));
+        Box::new(builder.finish().with(filter_fn(|line| !MUTED.contains(&line.target()))))
     }
 }
 
@@ -67,7 +79,7 @@ fn filter(log: &Log, rust_log: Option<String>) -> Result<EnvFilter, LogError> {
         Some(filter) => ("RUST_LOG", filter),
         None => ("log.level", log.level.clone()),
     };
-    EnvFilter::try_new(&filter).map_err(|source| LogError::Filter { origin, filter, source })
+    EnvFilter::try_new(&filter).map_err(|why| LogError::Filter { origin, filter, why })
 }
 
 fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
@@ -123,9 +135,13 @@ mod tests {
 
     /// The lines that a program writes.
     fn lines(json: bool, program: impl FnOnce()) -> Vec<String> {
+        lines_of("info", json, program)
+    }
+
+    fn lines_of(filter: &str, json: bool, program: impl FnOnce()) -> Vec<String> {
         let caught = Caught::default();
         let writer = caught.clone();
-        let subscriber = subscriber(EnvFilter::new("info"), json, false, move || writer.clone());
+        let subscriber = subscriber(EnvFilter::new(filter), json, false, move || writer.clone());
         tracing::subscriber::with_default(subscriber, program);
         let text = String::from_utf8(caught.0.lock().unwrap().clone()).unwrap();
         text.split_terminator('\n').map(str::to_owned).collect()
@@ -148,6 +164,22 @@ mod tests {
     fn no_value_can_steer_a_terminal() {
         let lines = lines(false, nasty_event);
         assert!(!lines[0].contains(char::is_control), "{lines:?}");
+    }
+
+    #[test]
+    fn what_the_driver_says_about_values_is_left_out_whatever_the_filter_says() {
+        let program = || {
+            tracing::warn!(target: "sqlx_postgres::options::parse", value = "MARKER", "ignoring");
+            tracing::error!(target: "sqlx::postgres::notice", "MARKER");
+            tracing::info!(target: "sqlx::pool", "seen");
+        };
+        for filter in ["trace", "sqlx_postgres::options::parse=trace,sqlx::postgres::notice=trace,sqlx=info"]
+        {
+            for json in [true, false] {
+                let lines = lines_of(filter, json, program);
+                assert!(lines.len() == 1 && lines[0].contains("seen"), "{lines:?}");
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! [`Monitor`] asks the store in the background.
 //! What holds: label values come from the config or from closed sets, never from a request, so that the number of
 //! series is fixed at start; every child exists from the start, so that `rate()` sees the first increase.
-//! What is absent: headers, bodies, query strings, secrets, and event types that the config does not name.
+//! What is absent: headers, bodies, query strings, secrets, and event types that neither the config nor a provider's definition names.
 
 mod children;
 mod families;

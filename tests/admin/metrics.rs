@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use hookgate::config::{self, Sources};
 use hookgate::store::Backlog;
 
 use super::rig::Rig;
@@ -42,6 +43,27 @@ async fn every_family_explains_itself() {
         ["hookgate_build_info", "hookgate_store_up", "hookgate_leases_lost_total", "process_open_fds"]
     {
         assert!(page.contains(&format!("# HELP {family} ")), "{family}");
+    }
+}
+
+#[tokio::test]
+async fn event_types_of_the_definitions_samples_are_counted_by_name() {
+    let variables = [
+        ("HOOKGATE__ENDPOINTS__BILLING__PROVIDER", "stripe"),
+        ("HOOKGATE__ENDPOINTS__BILLING__PATHS", "[\"/b\"]"),
+        ("HOOKGATE__ENDPOINTS__BILLING__SECRETS", "[\"env:KEY\"]"),
+        ("KEY", "a-secret-of-some-length"),
+    ];
+    let sources = Sources { environment: variables.into_iter().collect(), ..Sources::default() };
+    let loaded = config::load(&sources).unwrap();
+    let samples: Vec<String> =
+        loaded.catalogue.get("stripe").unwrap().samples().iter().map(|s| s.event_type.clone()).collect();
+    assert!(!samples.is_empty());
+    let rig = Rig::start(&loaded.config, "127.0.0.1:8081", None).await;
+    let page = page(&rig).await;
+    for name in samples.iter().map(String::as_str).chain(["other"]) {
+        let line = format!("hookgate_event_types_total{{endpoint=\"billing\",event_type=\"{name}\"}} 0");
+        assert!(page.lines().any(|found| found == line), "{line}");
     }
 }
 

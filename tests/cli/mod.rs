@@ -2,6 +2,7 @@
 
 mod check;
 mod config;
+mod secrets;
 mod usage;
 
 use std::path::Path;

@@ -60,7 +60,7 @@ fn a_variable_that_leads_nowhere_is_an_error_with_its_name() {
     let error = Case::new("").variable("HOOKGATE__INBOX__MAX_ATTEMPTS", "many").error();
     assert_eq!(
         error,
-        "environment HOOKGATE__INBOX__MAX_ATTEMPTS: inbox.max_attempts: found the text \"many\", expected a whole \
+        "environment HOOKGATE__INBOX__MAX_ATTEMPTS: inbox.max_attempts: found a text, expected a whole \
          number from 1 to 1000"
     );
 }

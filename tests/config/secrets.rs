@@ -83,7 +83,7 @@ fn a_secret_on_its_way_out_counts_until_its_moment() {
         assert_eq!(secret.until.expect("an end").to_rfc3339(), "2027-01-31T00:00:00+00:00", "{until}");
     }
     let error = case("\"soon\"").error();
-    assert!(error.contains("secrets[1].until: found \"soon\", expected a day"), "{error}");
+    assert!(error.contains("secrets[1].until: expected a day"), "{error}");
     let warnings = case("\"2026-01-31\"").warnings();
     assert!(warnings[0].contains("2026-01-31 has passed: this secret counts no more"), "{warnings:#?}");
 }

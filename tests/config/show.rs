@@ -34,7 +34,52 @@ fn secrets_are_masked() {
     .listing();
     assert!(!listing.contains(&SECRET[6..]), "{listing}");
     assert!(listing.contains("secrets = [\"literal:whsec_…mnop\", \"env:A\"]"), "{listing}");
-    assert!(listing.contains("url = \"postgres://…@host/db\""), "{listing}");
+    assert!(listing.contains("url = \"postgres://…@host/db?…\""), "{listing}");
+}
+
+#[test]
+fn urls_are_shown_without_user_password_and_query() {
+    for (url, shown) in [
+        ("https://crm.example.com/hooks", "https://crm.example.com/hooks"),
+        ("https://crm.example.com/hooks?key=MARKER", "https://crm.example.com/hooks?…"),
+        ("https://MARKER:MARKER@crm.example.com/hooks", "https://…@crm.example.com/hooks"),
+        ("https://u:a@MARKER@crm.example.com/?k=MARKER", "https://…@crm.example.com/?…"),
+        ("https://u:a?MARKER@crm.example.com/", "https://…"),
+        ("https://u:a/MARKER@crm.example.com/", "https://…@crm.example.com/"),
+        ("https://crm.example.com/?k=a@MARKER", "https://…"),
+        ("https://crm.example.com/#MARKER", "https://crm.example.com/?…"),
+        ("MARKER", "…"),
+    ] {
+        let text =
+            format!("[destinations.b]\ntype = \"http\"\nurl = \"{url}\"\n[server]\npublic_url = \"{url}\"\n");
+        let database = url.replace("https", "postgres");
+        let listing = Case::new(&format!("{text}[database]\nurl = \"{database}\"\n")).listing();
+        assert!(!listing.contains("MARKER"), "{listing}");
+        for line in [
+            format!("url = \"{shown}\""),
+            format!("public_url = \"{shown}\""),
+            format!("url = \"{}\"", shown.replace("https", "postgres")),
+        ] {
+            assert!(listing.lines().any(|found| found.starts_with(&format!("{line} "))), "{line}: {listing}");
+        }
+    }
+    let listing = Case::new("[database]\nurl = \"sqlite://a@b/hookgate.db\"\n").listing();
+    assert!(listing.contains("url = \"sqlite://a@b/hookgate.db\""), "{listing}");
+}
+
+#[test]
+fn settings_that_the_definition_calls_secret_are_masked() {
+    let listing = |provider: &str, settings: &str| {
+        let head =
+            format!("[endpoints.a]\nprovider = \"{provider}\"\npaths = [\"/a\"]\nsecrets = [\"env:A\"]\n");
+        Case::new(&format!("{head}settings = {{ {settings} }}\n")).listing()
+    };
+    let known = listing("meta_graph", "verify_token = \"MARKER\"");
+    assert!(known.contains("verify_token = \"…\"") && !known.contains("MARKER"), "{known}");
+    let open = listing("generic_hmac", "header = \"x-signature\"");
+    assert!(open.contains("header = \"x-signature\""), "{open}");
+    let unknown = listing("no_such_provider", "any = \"MARKER\", other = \"env:NAME\"");
+    assert!(!unknown.contains("MARKER") && unknown.contains("other = \"env:NAME\""), "{unknown}");
 }
 
 #[test]

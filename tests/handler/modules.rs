@@ -83,6 +83,14 @@ fn commands_that_reach_beyond_the_transaction_are_refused_with_file_and_line() {
         "SET LOCAL x = 1",
         "RESET ALL",
         "DISCARD ALL",
+        "DEALLOCATE ALL",
+        "PREPARE p AS SELECT 1",
+        "EXECUTE p",
+        "SET SESSION AUTHORIZATION x",
+        "SELECT set_config('search_path', 'x', false)",
+        "SELECT pg_catalog.\"set_config\" ('a', f(b, true), FALSE)",
+        "SELECT set_config('a', 'b', :event_id = 'x')",
+        "SELECT set_config('a', 'b', true), set_config('a', 'b', false)",
         "LISTEN x",
         "UNLISTEN *",
         "LOAD 'x'",
@@ -98,9 +106,9 @@ fn commands_that_reach_beyond_the_transaction_are_refused_with_file_and_line() {
             assert!(error.contains("is not allowed in a handler"), "{error}");
         }
     }
-    let text =
-        "UPDATE invoices SET status = 'x' WHERE id = 'BEGIN'; SELECT setting, beginning, commits FROM a";
-    assert_eq!(statements(text, &[], Dialect::Postgres).len(), 2);
+    let text = "UPDATE invoices SET status = 'x' WHERE id = 'BEGIN'; SELECT setting, beginning, commits FROM a; \
+                SELECT set_config('a', f('b', false), TRUE), set_config FROM a WHERE b = 'set_config('";
+    assert_eq!(statements(text, &[], Dialect::Postgres).len(), 3);
 }
 
 #[test]

@@ -44,6 +44,47 @@ async fn one_gateway_serves_from_a_file() {
     store::lock_for_serving(&fixture.config).unwrap();
 }
 
+#[test]
+fn a_link_is_no_way_around_the_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = |name: &str| {
+        let url = DatabaseUrl::Sqlite(folder.path().join(name));
+        store::lock_for_serving(&config::Database { url, max_connections: 2, migrate: true })
+    };
+    fs::create_dir(folder.path().join("data")).unwrap();
+    std::os::unix::fs::symlink("data/new.db", folder.path().join("file")).unwrap();
+    std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
+    std::os::unix::fs::symlink("data", folder.path().join("folder")).unwrap();
+    for there in [false, true] {
+        if there {
+            fs::write(folder.path().join("data/new.db"), "").unwrap();
+        }
+        let held = lock("data/new.db").unwrap();
+        for name in ["file", "link", "folder/new.db", "folder/../file"] {
+            let refused = lock(name).expect_err(name);
+            assert!(matches!(&refused, StoreError::InUse { .. }), "{name}: {refused}");
+        }
+        drop(held);
+        drop(lock("link").unwrap());
+    }
+}
+
+#[test]
+fn a_file_that_others_could_read_is_closed_to_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["old.db", "old.db-wal", "old.db-shm"].map(|name| folder.path().join(name));
+    for file in &files {
+        fs::write(file, "").unwrap();
+        fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let url = DatabaseUrl::Sqlite(files[0].clone());
+    let _lock =
+        store::lock_for_serving(&config::Database { url, max_connections: 2, migrate: true }).unwrap();
+    for file in &files {
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+    }
+}
+
 #[tokio::test]
 async fn any_number_of_gateways_serve_from_postgres() {
     let url = DatabaseUrl::Postgres("postgres://localhost/any".into());

@@ -62,16 +62,16 @@ fn queue(key: &Key, raw: &RawDestination, outbox: &Queue, context: &mut Context<
 }
 
 fn url(key: &Key, text: &str, context: &mut Context<'_>) -> Option<Uri> {
+    // The text is never repeated: it may hold a password or a token.
     let what = match text.parse::<Uri>() {
-        Err(error) => format!("found {text:?}: {error}"),
+        Err(error) => format!("expected a URL: {error}"),
         Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => {
-            format!("found {text:?}, expected a URL that begins with https:// or http://")
+            "expected a URL that begins with https:// or http://".to_owned()
         }
-        // The text is not repeated: it may hold a password.
         Ok(uri) if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) => {
             "expected no user or password in the URL; use headers".to_owned()
         }
-        Ok(_) if text.contains('#') => format!("found {text:?}, expected no fragment (`#`)"),
+        Ok(_) if text.contains('#') => "expected no fragment (`#`) in the URL".to_owned(),
         Ok(uri) => {
             let host = uri.host().unwrap_or_default();
             let local = host == "localhost" || host.starts_with("127.") || host == "[::1]";
@@ -117,9 +117,13 @@ fn signing_secret(key: &Key, text: &SecretText, context: &mut Context<'_>) -> Op
 fn headers(key: &Key, raw: &RawDestination, context: &mut Context<'_>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, text) in &raw.headers {
+        let table = key;
         let key = key.child(name);
         let Ok(header) = name.to_lowercase().parse::<HeaderName>() else {
-            context.report.error(&key, format!("{name:?} cannot be a header's name"));
+            // Not repeated: with name and value swapped it is the value.
+            let place = context.report.places.nearest(&key);
+            let what = "a name in this table cannot be a header's name";
+            context.report.error_at(place, table.clone(), what, Some("write NAME = VALUE".to_owned()));
             continue;
         };
         let value = if text.starts_with("env:") || text.starts_with("file:") {

@@ -94,7 +94,20 @@ fn provider(
                 | SettingsError::Invalid { name, .. } => key.child(name),
                 SettingsError::Variant { .. } | SettingsError::Secret { .. } => key,
             };
-            context.report.error(&key, error.to_string());
+            // Why a value does not fit may quote it, and it may be a secret.
+            let what = match &error {
+                SettingsError::Invalid { name, .. } => {
+                    format!(
+                        "setting `{name}` cannot be used: its value does not fit where the definition puts it"
+                    )
+                }
+                SettingsError::Variant { allowed, .. } => {
+                    format!("unknown variant: this provider has {}", allowed.join(", "))
+                }
+                _ => error.to_string(),
+            };
+            let help = format!("`hookgate providers show {}` lists the settings", raw.provider);
+            context.report.error_help(&key, what, help);
             None
         }
     }
@@ -133,7 +146,8 @@ fn until_moment(key: &Key, text: &str, context: &mut Context<'_>) -> Option<Time
     let moment = day.or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc()));
     match moment {
         None => {
-            let what = format!("found {text:?}, expected a day (\"2027-01-31\") or a time with its zone");
+            // The text is not repeated: beside a secret, it may be one.
+            let what = "expected a day (\"2027-01-31\") or a time with its zone";
             context.report.error_help(key, what, "for example \"2027-01-31T12:00:00Z\"");
         }
         Some(moment) if moment <= context.sources.now => {

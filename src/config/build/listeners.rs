@@ -72,10 +72,10 @@ fn public_url(key: &Key, text: &str, context: &mut Context<'_>) -> Option<String
     if fits && !url.ends_with('/') && !url.contains('#') {
         return Some(url.to_owned());
     }
-    let what = format!("found {text:?}, expected scheme, host and port only");
+    // The text is not repeated: it may hold a password.
     context.report.error_help(
         key,
-        what,
+        "expected a URL of scheme, host and port only",
         "for example \"https://hooks.example.com\"; paths belong to endpoints",
     );
     None

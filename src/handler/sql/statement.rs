@@ -28,8 +28,28 @@ const TRANSACTION: [&str; 9] =
     ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE"];
 
 /// Statements that would change the connection for the events that use it afterwards, or cannot run in a transaction.
-const CONNECTION: [&str; 11] =
-    ["SET", "RESET", "DISCARD", "LISTEN", "UNLISTEN", "LOAD", "COPY", "VACUUM", "ATTACH", "DETACH", "PRAGMA"];
+const CONNECTION: [&str; 13] = [
+    "SET",
+    "RESET",
+    "DISCARD",
+    "DEALLOCATE",
+    "EXECUTE",
+    "LISTEN",
+    "UNLISTEN",
+    "LOAD",
+    "COPY",
+    "VACUUM",
+    "ATTACH",
+    "DETACH",
+    "PRAGMA",
+];
+
+/// The function that is `SET`, unless its third argument says that the setting ends with the transaction
+/// (<https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADMIN-SET>).
+const SET_CONFIG: &str = "set_config";
+
+const BEYOND: &str =
+    "it would reach beyond the event's transaction, into the connection that other events share";
 
 /// Reads the statements of a file. `file` is for messages.
 ///
@@ -104,11 +124,45 @@ fn refuse(pieces: &[Piece<'_>]) -> Result<(), (usize, String)> {
     let why = if TRANSACTION.contains(&command.as_str()) {
         "the statements run inside the event's transaction, which the gateway alone begins and ends"
     } else if CONNECTION.contains(&command.as_str()) {
-        "it would reach beyond the event's transaction, into the connection that other events share"
+        BEYOND
     } else {
-        return Ok(());
+        return lasting_setting(pieces).map_or(Ok(()), |line| {
+            Err((
+                line,
+                format!(
+                    "{SET_CONFIG} is not allowed in a handler unless its third argument is `true`: {BEYOND}"
+                ),
+            ))
+        });
     };
     Err((first.line, format!("{command} is not allowed in a handler: {why}")))
+}
+
+/// The line of a call of [`SET_CONFIG`] whose last argument is not the word `true`.
+fn lasting_setting(pieces: &[Piece<'_>]) -> Option<usize> {
+    let full: Vec<&Piece<'_>> = pieces.iter().filter(|piece| piece.kind != Kind::Blank).collect();
+    let called = |at: usize, piece: &Piece<'_>| {
+        let name = matches!(piece.kind, Kind::Word | Kind::Quoted) && !piece.text.starts_with('\'');
+        name && piece.text.trim_matches('"').eq_ignore_ascii_case(SET_CONFIG)
+            && full.get(at + 1).is_some_and(|next| next.text == "(")
+    };
+    let calls = full.iter().enumerate().filter(|(at, piece)| called(*at, piece));
+    calls.into_iter().find(|(at, _)| !ends_with_true(&full[at + 2..])).map(|(_, piece)| piece.line)
+}
+
+/// Whether the arguments of a call, which begin here, end with `, true)`.
+fn ends_with_true(arguments: &[&Piece<'_>]) -> bool {
+    let mut depth = 1;
+    let end = arguments.iter().position(|piece| {
+        match piece.text {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let inside = &arguments[..end.unwrap_or(arguments.len())];
+    matches!(inside, [.., comma, last] if comma.text == "," && last.text.eq_ignore_ascii_case("true"))
 }
 
 fn unknown<P: Named>(name: &str, known: &[P]) -> String {

@@ -46,16 +46,16 @@ pub(super) struct Postgres {
 
 impl Postgres {
     pub(super) async fn connect(url: &str, max_connections: u32, version: i64) -> Result<Self, StoreError> {
+        let options = options(url)?;
+        answers(&options).await?;
         let pool = PgPoolOptions::new()
             .max_connections(max_connections)
             .acquire_timeout(POOL_WAIT)
             // Instead of the driver's ping, at the same cost: a session that a fail-over has left read-only is closed.
             .test_before_acquire(false)
             .before_acquire(|connection, _| Box::pin(writable(connection)))
-            .connect_lazy_with(options(url)?);
-        let database = Self { pool, version };
-        database.connection().await?; // does it answer?
-        Ok(database)
+            .connect_lazy_with(options);
+        Ok(Self { pool, version })
     }
 
     pub(super) async fn close(&self) {
@@ -82,6 +82,16 @@ async fn writable(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let row =
         sqlx::query("SELECT current_setting('transaction_read_only') = 'off'").fetch_one(connection).await;
     Ok(row.and_then(|row| row.try_get(0)).unwrap_or(false))
+}
+
+/// Whether the server takes a connection, and why not: the pool would try again until its wait is over, and then know
+/// only that.
+async fn answers(options: &PgConnectOptions) -> Result<(), StoreError> {
+    #[expect(clippy::disallowed_methods, reason = "nothing has begun on the connection that is waited for")]
+    let connection = tokio::time::timeout(CONNECTION_WAIT, options.connect()).await;
+    let silent = |_| StoreError::Unavailable(format!("no answer within {} s", CONNECTION_WAIT.as_secs()));
+    connection.map_err(silent)?.map_err(error)?.close().await.ok(); // it has answered
+    Ok(())
 }
 
 /// All migrations in one transaction, so that it works behind a transaction pooler too; the lock ends with it.
