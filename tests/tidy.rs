@@ -196,12 +196,13 @@ fn both_licences_are_here() {
 
 #[test]
 fn no_file_names_a_place_on_somebodys_machine() {
-    let homes = ["/home/", "/root/", "/Users/", "/work/"];
+    // Put together here, so that this file has to keep the rule too.
+    let homes = ["home", "root", "Users", "work"].map(|folder| format!("/{folder}/"));
     let mut complaints = String::new();
     for file in repository_files() {
         let Ok(text) = fs::read_to_string(&file) else { continue };
         for (number, line) in text.lines().enumerate() {
-            if show(&file) != "tests/tidy.rs" && homes.iter().any(|home| names_place(line, home)) {
+            if homes.iter().any(|home| names_place(line, home)) {
                 let _ = writeln!(complaints, "{}:{}: {}", show(&file), number + 1, line.trim());
             }
         }

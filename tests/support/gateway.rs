@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -97,6 +98,11 @@ mode = "{mode}"
             [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
         assert!(output.status.success(), "{command:?}: {text}{errors}");
         text
+    }
+
+    /// Where `hookgate.toml` is once a gateway has been started.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Starts `hookgate serve` and waits until it listens.
