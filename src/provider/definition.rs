@@ -5,13 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 
-use super::plan::{Answer, AnswerBody, Handshake, Recipe, Variant};
-use super::template::{Scope, Source as From, Template, Trouble};
+use super::plan::{Answer, Handshake, Recipe, Variant};
+use super::template::{Source as From, Template};
 use super::{Sample, Setting, SettingsError, compile, raw};
-use crate::model::{Headers, Outcome, Reason, Reply, Request};
+use crate::model::{Headers, Outcome, Reason, Reply};
 
 /// How sure we are of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,59 +323,6 @@ impl Provider {
     pub fn file(&self) -> &str {
         &self.source.file
     }
-}
-
-impl Answer {
-    /// The reply to one request.
-    pub(crate) fn render(&self, scope: &Scope<'_>) -> Result<Reply, Trouble> {
-        let (content_type, body) = match &self.body {
-            AnswerBody::Empty => (None, Bytes::new()),
-            AnswerBody::Text(text) => {
-                (Some("text/plain; charset=utf-8"), text.render(scope)?.into_owned().into())
-            }
-            AnswerBody::Json(fields) => (Some("application/json"), json(fields, scope)?.into()),
-        };
-        let mut headers = Vec::new();
-        if let Some(content_type) = self.content_type.as_deref().or(content_type) {
-            headers.push(("content-type".to_owned(), content_type.to_owned()));
-        }
-        for (name, value) in &self.headers {
-            headers.push((name.clone(), header_value(value.text(scope)?)?));
-        }
-        Ok(Reply { status: self.status, headers, body })
-    }
-
-    /// The reply where nothing of a request is in it.
-    fn fixed(&self) -> Option<Reply> {
-        let nothing = Request {
-            method: String::new(),
-            path: String::new(),
-            query: None,
-            origin: None,
-            headers: Headers::new(),
-            body: Bytes::new(),
-        };
-        self.render(&Scope::new(&nothing)).ok()
-    }
-}
-
-fn json(fields: &[(String, Template)], scope: &Scope<'_>) -> Result<String, Trouble> {
-    let mut object = serde_json::Map::new();
-    for (name, value) in fields {
-        object.insert(name.clone(), value.text(scope)?.into());
-    }
-    Ok(serde_json::Value::Object(object).to_string())
-}
-
-/// An echoed value must not become a second header.
-fn header_value(text: String) -> Result<String, Trouble> {
-    if text.chars().all(|char| char.is_ascii_graphic() || char == ' ') {
-        return Ok(text);
-    }
-    Err(Trouble::Unreadable(
-        "a value for a reply header".into(),
-        "holds characters that a header cannot".into(),
-    ))
 }
 
 fn header_names<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> {

@@ -1,15 +1,18 @@
 //! Provider definitions: one TOML file says how a provider signs, names its events and wants to be answered.
 //!
-//! The way from file to use: [`Catalogue::load`] reads the embedded definitions and the operator's folders over
-//! them, compiles each and hands out [`Provider`]s. An endpoint takes its provider, gives it the endpoint's own
-//! settings with [`Provider::configure`], and keeps the result. Nothing here knows a store or a network, and
-//! nothing is read or compiled per request. The language is described in `providers/README.md`.
+//! The way from file to use: [`Catalogue::load`] knows the embedded definitions, which it compiles when they are asked
+//! for, and reads the operator's folders over them; it hands out [`Provider`]s. An endpoint takes its provider, gives it
+//! the endpoint's own settings with [`Provider::configure`], and keeps the result. Nothing here knows a store or a
+//! network, and nothing is read or compiled per request. The language is described in `providers/README.md`.
 
 mod algorithm;
+mod answer;
+mod batch;
 mod catalogue;
 mod compile;
 mod definition;
 mod describe;
+mod encoding;
 mod error;
 mod json;
 mod plan;
@@ -27,7 +30,8 @@ pub use sample::{Sample, SampleIds};
 pub use settings::{Setting, SettingsError};
 
 pub(crate) use algorithm::Algorithm;
-pub(crate) use json::{Item, items as json_items, raw as json_raw};
+pub(crate) use batch::{Item, items as json_items};
+pub(crate) use json::raw as json_raw;
 pub(crate) use plan::{Batch, FirstOf, Format, Freshness, Grammar, Recipe, Signature, Unit, Variant};
 pub(crate) use sample::fill;
 pub(crate) use template::{Scope, Source, Template, Trouble, is_challenge};

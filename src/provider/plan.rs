@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::algorithm::{Algorithm, Encoding};
+use super::algorithm::Algorithm;
+use super::encoding::Encoding;
 use super::json::Picker;
 use super::template::{Condition, Filter, Pattern, Source, Template};
 

@@ -1,5 +1,6 @@
 //! The public listener over real sockets.
 
+mod challenges;
 mod drain;
 mod gateway;
 mod isolation;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use sha2::Digest as _;
+
 use hookgate::model::{Reason, Reply, Request};
 use hookgate::provider::Provider;
 use hookgate::verify::Decision;
@@ -94,7 +96,6 @@ reply = { status = 200, json = { challengeResponse = "{challenge|sha256|hex}" } 
         ask.method = "GET".into();
         ask.query = Some(format!("{name}=123"));
         let reply = answer(decide(&ask, &acme, NOW));
-        use sha2::Digest as _;
         let digest = sha2::Sha256::digest("123secret-tokenhttps://hooks.example.com/hooks");
         let expected = format!(r#"{{"challengeResponse":"{}"}}"#, hex::encode(digest));
         assert_eq!(std::str::from_utf8(&reply.body), Ok(expected.as_str()));

@@ -191,7 +191,7 @@ fn events_without_an_id_are_told_apart_by_arrival() {
         let verified = proof(decide(&genuine, &provider, when));
         [1, 2].map(|request| {
             let events = map(&verified, &provider, &"e".into(), &[], Uuid::from_u128(request)).expect("maps");
-            events[0].key.event_id.to_string()
+            events[0].key.event_id.clone()
         })
     };
     let [first, second] = ids("{unique}", NOW);

@@ -47,6 +47,10 @@ struct Expected {
     body: Option<String>,
 }
 
+/// Vectors that the language cannot satisfy yet; the reason of each stands beside it.
+const PENDING: [&str; 2] =
+    ["microsoft_graph, clientState mismatch in second item", "segment, batch: only element 0 is signed"];
+
 #[test]
 fn every_vector_comes_out_as_it_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("providers/vectors");
@@ -62,15 +66,17 @@ fn every_vector_comes_out_as_it_says() {
             match (judge(&id, &vector), vector.pending) {
                 (Ok(()), None) => {}
                 (Err(why), None) => wrong.push(format!("{name}: {why}")),
-                (Err(_), Some(reason)) => pending.push(format!("{name}: {reason}")),
+                (Err(_), Some(reason)) if !reason.is_empty() => pending.push(name),
+                (Err(_), Some(_)) => wrong.push(format!("{name}: pending without a reason")),
                 (Ok(()), Some(_)) => {
-                    wrong.push(format!("{name}: comes out right, but is said to be pending"))
+                    wrong.push(format!("{name}: comes out right, but is said to be pending"));
                 }
             }
         }
     }
-    println!("{count} vectors, of which {} are pending: {pending:#?}", pending.len());
+    pending.sort();
     assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(pending, PENDING);
     assert!(count > 200, "only {count} vectors were found");
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Compiler;
 use super::check::{self, Place};
-use crate::provider::algorithm::{Algorithm, Encoding};
+use crate::provider::algorithm::Algorithm;
+use crate::provider::encoding::Encoding;
 use crate::provider::plan::{Freshness, Grammar, Signature, Unit, Variant};
 use crate::provider::raw;
 use crate::provider::template::{Pattern, Source, Template};
