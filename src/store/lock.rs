@@ -30,7 +30,9 @@ pub fn lock_for_serving(database: &Database) -> Result<ServeLock, StoreError> {
     let file = private().truncate(false).open(&lock).map_err(unavailable)?;
     match file.try_lock() {
         Ok(()) => {
-            ["", "-wal", "-shm"].iter().for_each(|suffix| close_to_others(&beside(&path, suffix)));
+            for suffix in ["", "-wal", "-shm"] {
+                close_to_others(&beside(&path, suffix));
+            }
             Ok(ServeLock(Some(file)))
         }
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse { lock }),
@@ -66,7 +68,8 @@ fn close_to_others(path: &Path) {
 
     let Ok(found) = fs::metadata(path) else { return };
     let mode = found.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    let others = 0o077;
+    if mode & others == 0 {
         return;
     }
     let (file, mode) = (path.display(), format!("{mode:04o}"));
