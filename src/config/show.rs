@@ -96,6 +96,10 @@ impl Lister<'_> {
             Value::String(text) if key.name().is_some_and(|name| name.ends_with("url")) => {
                 Value::String(masked(text, url)).to_string()
             }
+            // Beside a secret, which may stand here by mistake.
+            Value::String(text) if key.name() == Some("until") && !text.chars().all(in_a_moment) => {
+                "\"…\"".to_owned()
+            }
             Value::String(text) if schema.is_secret() || self.is_secret_setting(key) => {
                 Value::String(masked(text, |_| "…".to_owned())).to_string()
             }
@@ -108,7 +112,10 @@ impl Lister<'_> {
             Value::Object(table) => {
                 let entry = |(name, value): (&String, &Value)| {
                     let schema = schema.property(name).unwrap_or(schema);
-                    format!("{} = {}", Key::of(&[name]), self.written(value, schema, &key.child(name)))
+                    let written = self.written(value, schema, &key.child(name));
+                    // With name and value swapped the name is the secret.
+                    let swapped = key.name() == Some("headers") && name.parse::<http::HeaderName>().is_err();
+                    format!("{} = {written}", Key::of(&[if swapped { "…" } else { name }]))
                 };
                 let inner: Vec<_> = table.iter().map(entry).collect();
                 if inner.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", inner.join(", ")) }
@@ -153,6 +160,11 @@ fn url(text: &str) -> String {
         (_, _, Some((_, location))) => format!("{scheme}://…@{location}{}", hidden(tail)),
         (_, _, None) => format!("{scheme}://{location}{}", hidden(tail)),
     }
+}
+
+/// Whether a day or an RFC 3339 time may have this character.
+fn in_a_moment(char: char) -> bool {
+    char.is_ascii_digit() || "-:+. TtZz".contains(char)
 }
 
 fn hidden(tail: &str) -> &'static str {

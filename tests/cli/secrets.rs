@@ -64,9 +64,13 @@ fn a_secret_in_a_place_of_another_type_is_not_shown() {
     ] {
         nothing_shows(&format!("{DESTINATION}{wrong}\n"), &[]);
     }
-    for wrong in
-        ["https://u:X@crm.example.com/", "https://crm example.com/?k=X", "X", "ftp://X", "https://c/#X"]
-    {
+    for wrong in [
+        "https://u:X@crm.example.com/",
+        "https://crm example.com/?k=X",
+        "X",
+        "ftp://u:X@crm/",
+        "https://c/#X",
+    ] {
         nothing_shows(&DESTINATION.replace("https://crm.example.com/", wrong), &[]);
         nothing_shows(&format!("[server]\npublic_url = \"{wrong}?X\"\n"), &[]);
     }

@@ -75,7 +75,7 @@ fn public_url(key: &Key, text: &str, context: &mut Context<'_>) -> Option<String
     // The text is not repeated: it may hold a password.
     context.report.error_help(
         key,
-        "expected a URL of scheme, host and port only",
+        "expected scheme, host and port only",
         "for example \"https://hooks.example.com\"; paths belong to endpoints",
     );
     None
