@@ -9,4 +9,5 @@ mod mapping;
 mod properties;
 mod support;
 mod time;
+mod unsigned;
 mod vectors;
