@@ -1,6 +1,8 @@
 //! The loop that works a queue off, over a queue in memory. What it does to real queues is shown in `store` and
 //! `end_to_end`.
 
+mod inbox;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
