@@ -10,9 +10,9 @@ use super::request_args::{At, Captured};
 use super::{RequestArgs, out, warn};
 use crate::clock::{Clock as _, SystemClock};
 use crate::mapping;
-use crate::model::{NewEvent, Outcome, Rejection, Reply};
+use crate::model::{NewEvent, Outcome, Reason, Rejection, Reply};
 use crate::provider::Provider;
-use crate::verify::{self, Decision, Keyring, Verified};
+use crate::verify::{self, Decision, Fetched, Keyring, Verified};
 
 /// Check one captured request offline and map it to events
 ///
@@ -47,12 +47,16 @@ fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
         At::Moment(moment) => moment,
         At::Request => verify::claimed_time(request, provider, &keyring).unwrap_or_else(|| SystemClock.now()),
     };
-    Ok(match verify::verify(request, provider, &keyring, now) {
+    Ok(match verify::verify(request, provider, &keyring, &Fetched::nothing(), now) {
         Decision::Verified(verified) => (mapped(&verified, provider), 0),
-        Decision::Handshake { reply, verified } => {
+        Decision::Handshake { reply, verified, .. } => {
             (json!({ "verified": verified, "handshake": true, "reply": answer(&reply) }), 0)
         }
         Decision::Rejected(rejection) => (refused(&rejection, provider), 1),
+        Decision::Needs(request) => {
+            let detail = format!("{} must be fetched", request.url);
+            (refused(&Rejection::new(Reason::KeyUnavailable, detail), provider), 1)
+        }
     })
 }
 

@@ -11,10 +11,10 @@ use crate::clock::Clock;
 use crate::config::{Config, Endpoint, Mode};
 use crate::failpoint;
 use crate::mapping;
-use crate::model::{NewEvent, Outcome, Rejection, Request};
+use crate::model::{NewEvent, Outcome, Reason, Rejection, Request};
 use crate::process::Processor;
 use crate::store::{Existing, Inbox, Quarantined};
-use crate::verify::{self, Decision, Verified};
+use crate::verify::{self, Decision, Fetched, Verified};
 
 use super::flights::Flights;
 use super::gather::Gatherer;
@@ -69,14 +69,20 @@ impl Receiver {
     pub async fn receive(&self, endpoint: &Arc<Endpoint>, request: Request) -> Receipt {
         let mut receipt = Receipt::new(Uuid::now_v7());
         let now = self.clock.now();
-        let verified = match verify::verify(&request, &endpoint.provider, &endpoint.keyring, now) {
+        let fetched = Fetched::nothing();
+        let verified = match verify::verify(&request, &endpoint.provider, &endpoint.keyring, &fetched, now) {
             Decision::Verified(verified) => verified,
-            Decision::Handshake { reply, verified } => {
+            Decision::Handshake { reply, verified, .. } => {
                 info!(endpoint = &*endpoint.name, request_id = %receipt.request_id, verified, "handshake.answered");
                 return Receipt { outcome: Outcome::Handshake, verified, reply: Some(reply), ..receipt };
             }
             Decision::Rejected(rejection) => {
                 receipt.hint = self.hints.find(endpoint, &request, &rejection, now);
+                return Self::rejected(receipt, endpoint, &request, rejection);
+            }
+            Decision::Needs(key) => {
+                let detail = format!("{} must be fetched", key.url);
+                let rejection = Rejection::new(Reason::KeyUnavailable, detail);
                 return Self::rejected(receipt, endpoint, &request, rejection);
             }
         };

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::KeyRequest;
 use crate::clock::Timestamp;
-use crate::model::{Rejection, Reply, Request};
+use crate::model::{Rejection, Reply, Request, Secret};
 
 /// The outcome of verification.
 #[derive(Debug)]
@@ -16,9 +17,24 @@ pub enum Decision {
         reply: Reply,
         /// Whether the handshake itself was signed.
         verified: bool,
+        /// A secret that the provider hands over with it: kept only where an operator waits for it.
+        learn: Option<Secret>,
+        /// What the provider waits for besides the reply.
+        confirm: Option<Confirmation>,
     },
+    /// It cannot be judged without this: fetch it and ask again.
+    Needs(KeyRequest),
     /// Not genuine.
     Rejected(Rejection),
+}
+
+/// A call that confirms a subscription, to be made after the reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirmation {
+    /// Its URL, whose host is one that the definition names.
+    pub url: String,
+    /// The method, in capitals.
+    pub method: String,
 }
 
 /// Proof that a request is genuine. Only [`super::verify()`] makes one.

@@ -33,7 +33,7 @@ pub(super) fn answer(
     scope.challenge = challenge.as_deref();
     scope.secret = secret.map(Secret::expose);
     match handshake.reply.render(&scope) {
-        Ok(reply) => Some(Decision::Handshake { reply, verified: proved }),
+        Ok(reply) => Some(Decision::Handshake { reply, verified: proved, learn: None, confirm: None }),
         Err(trouble) => refused(&trouble.to_string()),
     }
 }

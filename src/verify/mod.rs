@@ -5,6 +5,7 @@
 //! [`Verified`] can be made only here, and mapping takes nothing else.
 
 mod decision;
+mod fetched;
 mod handshake;
 mod keyring;
 pub(crate) mod moment;
@@ -12,7 +13,8 @@ mod place;
 mod proof;
 mod sign;
 
-pub use decision::{Decision, Verified};
+pub use decision::{Confirmation, Decision, Verified};
+pub use fetched::{Answer, Fetched, Identity, KeyRequest, MAX_FETCHED};
 pub use keyring::Keyring;
 pub use sign::{Signed, sign};
 
@@ -21,8 +23,15 @@ use crate::model::{Reason, Rejection, Request};
 use crate::provider::{Provider, Scope, Variant};
 use proof::Fit;
 
-/// Judges one request. `provider` comes from [`Provider::configure`], `keyring` from [`Keyring::new`] with it.
-pub fn verify(request: &Request, provider: &Provider, keyring: &Keyring, now: Timestamp) -> Decision {
+/// Judges one request. `provider` comes from [`Provider::configure`], `keyring` from [`Keyring::new`] with it, `fetched`
+/// holds the answers to what [`Decision::Needs`] asked for before.
+pub fn verify(
+    request: &Request,
+    provider: &Provider,
+    keyring: &Keyring,
+    fetched: &Fetched,
+    now: Timestamp,
+) -> Decision {
     if !provider.methods().contains(&request.method) {
         let detail = format!("this provider uses {} only", provider.methods().join(", "));
         return Decision::Rejected(Rejection::new(Reason::Method, detail));
@@ -30,6 +39,7 @@ pub fn verify(request: &Request, provider: &Provider, keyring: &Keyring, now: Ti
     if let Some(decision) = handshake::answer(request, provider, keyring.answering(None, now), false) {
         return decision;
     }
+    let _ = fetched;
     match prove(request, provider, keyring, now) {
         Ok(verified) => {
             let secret = keyring.answering(verified.secret_position(), now);

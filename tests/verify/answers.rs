@@ -6,7 +6,7 @@ use sha2::Digest as _;
 
 use hookgate::model::{Reason, Reply, Request};
 use hookgate::provider::Provider;
-use hookgate::verify::Decision;
+use hookgate::verify::{Decision, Fetched};
 
 use super::support::{NOW, acme, at, decide, keyring, provider, reason, request, signed};
 
@@ -37,13 +37,18 @@ fn a_challenge_is_answered_with_the_first_live_secret() {
     let later = Some(at(NOW));
     let secret = |text: &str| hookgate::model::Secret::new(text.as_bytes());
     let ended = hookgate::verify::Keyring::new(&x, [(secret("the old secret"), later)]).expect("fits");
-    let decision = hookgate::verify::verify(&challenge("abc"), &x, &ended, at(NOW));
+    let decision = hookgate::verify::verify(&challenge("abc"), &x, &ended, &Fetched::nothing(), at(NOW));
     assert_eq!(reason(decision), Reason::HandshakeMismatch);
     let both = [(secret("the old secret"), later), (secret("the new secret"), None)];
     let both = hookgate::verify::Keyring::new(&x, both).expect("fits");
-    let new = answer(hookgate::verify::verify(&challenge("abc"), &x, &both, at(NOW)));
-    let only =
-        answer(hookgate::verify::verify(&challenge("abc"), &x, &keyring(&x, &["the new secret"]), at(NOW)));
+    let new = answer(hookgate::verify::verify(&challenge("abc"), &x, &both, &Fetched::nothing(), at(NOW)));
+    let only = answer(hookgate::verify::verify(
+        &challenge("abc"),
+        &x,
+        &keyring(&x, &["the new secret"]),
+        &Fetched::nothing(),
+        at(NOW),
+    ));
     assert_eq!(token_of(&new), token_of(&only));
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hookgate::mapping::map;
 use hookgate::model::{EventKey, Headers, Reason, Request, Secret};
 use hookgate::provider::{Provider, Sample, SampleIds};
-use hookgate::verify::{self, Decision, Keyring, Signed};
+use hookgate::verify::{self, Decision, Fetched, Keyring, Signed};
 use uuid::Uuid;
 
 use super::support::{NOW, SECRET, at, catalogue, request};
@@ -91,7 +91,7 @@ fn plain(sample: &Sample, event: &str) -> Request {
 
 fn first_event(provider: &Provider, sample: &Sample, event: &str) -> Result<(EventKey, String), String> {
     let Genuine { request: genuine, ring, .. } = signed(provider, &plain(sample, event))?;
-    let verified = match verify::verify(&genuine, provider, &ring, at(NOW)) {
+    let verified = match verify::verify(&genuine, provider, &ring, &Fetched::nothing(), at(NOW)) {
         Decision::Verified(verified) => verified,
         other => return Err(format!("{other:?}")),
     };
@@ -166,7 +166,8 @@ enum Refused {
 fn attack(provider: &Provider, sample: &Sample, text: &str) -> Result<(), Refused> {
     let genuine = signed(provider, &plain(sample, "1a2b3c")).map_err(Refused::Genuine)?;
     let Genuine { signed, request: genuine, ring, other, other_signed } = genuine;
-    let decide = |request: &Request, ring| verify::verify(request, provider, ring, at(NOW));
+    let decide =
+        |request: &Request, ring| verify::verify(request, provider, ring, &Fetched::nothing(), at(NOW));
     let taken = |request: &Request, ring| !matches!(decide(request, ring), Decision::Rejected(_));
     if let Decision::Rejected(rejection) = decide(&genuine, &ring) {
         return Err(Refused::Genuine(format!("{rejection:?}")));
@@ -208,7 +209,7 @@ fn a_request_without_any_signature_is_refused_by_every_definition() {
             .iter()
             .find_map(|(secret, _)| Keyring::new(&provider, [(Secret::new(*secret), None)]).ok());
         let Some(ring) = ring else { panic!("{} takes none of the secrets", provider.id()) };
-        match verify::verify(&plain(sample, "1a2b3c"), &provider, &ring, at(NOW)) {
+        match verify::verify(&plain(sample, "1a2b3c"), &provider, &ring, &Fetched::nothing(), at(NOW)) {
             Decision::Rejected(rejection) => {
                 let unsigned =
                     [Reason::MissingSignature, Reason::MalformedSignature, Reason::SignatureMismatch];

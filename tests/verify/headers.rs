@@ -2,7 +2,7 @@
 
 use hookgate::model::Reason::{self, MalformedSignature, MissingSignature, SignatureMismatch};
 use hookgate::model::Secret;
-use hookgate::verify::{self, Decision, Keyring};
+use hookgate::verify::{self, Decision, Fetched, Keyring};
 
 use super::support::{
     EVENT, NOW, SECRET, at, decide, keyring, proof, provider, reason, refusal, request, signed, stripe,
@@ -85,7 +85,8 @@ fn the_whole_text_of_a_stripe_secret_is_the_key() {
         "hookgate test secret of 32 bytes",
         &format!("{SECRET}\n"),
     ] {
-        let decision = verify::verify(&genuine, &provider, &keyring(&provider, &[other]), at(NOW));
+        let decision =
+            verify::verify(&genuine, &provider, &keyring(&provider, &[other]), &Fetched::nothing(), at(NOW));
         assert_eq!(reason(decision), SignatureMismatch);
     }
 }
@@ -95,7 +96,10 @@ fn every_live_secret_is_tried_and_its_position_told() {
     let provider = provider("stripe", &[]);
     let genuine = stripe(EVENT, NOW);
     let keys = keyring(&provider, &["whsec_one", "whsec_two", SECRET]);
-    assert_eq!(proof(verify::verify(&genuine, &provider, &keys, at(NOW))).secret_position(), Some(3));
+    assert_eq!(
+        proof(verify::verify(&genuine, &provider, &keys, &Fetched::nothing(), at(NOW))).secret_position(),
+        Some(3)
+    );
 }
 
 #[test]
@@ -104,8 +108,14 @@ fn a_secret_counts_until_its_moment_and_no_longer() {
     let genuine = stripe(EVENT, NOW);
     let secrets = [(Secret::new("whsec_new"), None), (Secret::new(SECRET), Some(at(NOW)))];
     let keys = Keyring::new(&provider, secrets).expect("fit");
-    assert_eq!(proof(verify::verify(&genuine, &provider, &keys, at(NOW - 1))).secret_position(), Some(2));
-    assert_eq!(reason(verify::verify(&genuine, &provider, &keys, at(NOW))), SignatureMismatch);
+    assert_eq!(
+        proof(verify::verify(&genuine, &provider, &keys, &Fetched::nothing(), at(NOW - 1))).secret_position(),
+        Some(2)
+    );
+    assert_eq!(
+        reason(verify::verify(&genuine, &provider, &keys, &Fetched::nothing(), at(NOW))),
+        SignatureMismatch
+    );
 }
 
 #[test]
@@ -207,7 +217,7 @@ fn basic_authentication_is_a_token_in_base64() {
     let provider = provider("generic_token", &[("prefix", "Basic "), ("encoding", "base64")]);
     let request = request(&[("authorization", "Basic dXNlcjpwYXNz")], EVENT);
     let keys = keyring(&provider, &["user:pass"]);
-    proof(verify::verify(&request, &provider, &keys, at(NOW)));
+    proof(verify::verify(&request, &provider, &keys, &Fetched::nothing(), at(NOW)));
     assert_eq!(provider.credential_headers(), ["authorization"]);
 }
 
@@ -258,7 +268,7 @@ fn slacks_challenge_is_answered_only_when_it_is_signed() {
     let body = r#"{"type":"url_verification","token":"x","challenge":"3eZbrw1a"}"#;
     let plain = request(&[("content-type", "application/json")], body);
     assert_eq!(reason(decide(&plain, &provider, NOW)), MissingSignature);
-    let Decision::Handshake { reply, verified } =
+    let Decision::Handshake { reply, verified, .. } =
         decide(&signed(&provider, SECRET, &plain, at(NOW)), &provider, NOW)
     else {
         panic!("not answered")

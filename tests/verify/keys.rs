@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hookgate::model::{Reason, Secret};
-use hookgate::verify::{self, Decision, Keyring};
+use hookgate::verify::{self, Decision, Fetched, Keyring};
 
 use super::support::{NOW, acme, at, reason, request};
 
@@ -29,7 +29,7 @@ fn judge(algorithm: &str, key: &str, body: &str, signature: &str) -> Decision {
     );
     let provider = acme(&rest, &[]);
     let ring = Keyring::new(&provider, [(Secret::new(key), None)]).expect("a key");
-    verify::verify(&request(&[("x-sign", signature)], body), &provider, &ring, at(NOW))
+    verify::verify(&request(&[("x-sign", signature)], body), &provider, &ring, &Fetched::nothing(), at(NOW))
 }
 
 #[test]

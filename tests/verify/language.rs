@@ -77,7 +77,7 @@ reply = {{ status = 200, text = "{{query:hub.challenge}}", headers = {{ x-echo =
         decide(&request, &provider, NOW)
     };
     let good = "hub.mode=subscribe&hub.challenge=11%2B58&hub.verify_token=a+%5Bodd%5D+%3D%3D+%7Btoken%7D";
-    let Decision::Handshake { reply, verified } = ask(good) else { panic!("not answered") };
+    let Decision::Handshake { reply, verified, .. } = ask(good) else { panic!("not answered") };
     assert!(!verified);
     assert_eq!((reply.status, &*reply.body), (200, b"11+58".as_slice()));
     assert!(reply.headers.contains(&("x-echo".into(), "11+58".into())));

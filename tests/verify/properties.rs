@@ -1,7 +1,7 @@
 //! What holds for any body, secret and signature.
 
 use hookgate::model::Secret;
-use hookgate::verify::{self, Decision, Keyring};
+use hookgate::verify::{self, Decision, Fetched, Keyring};
 use proptest::prelude::*;
 
 use super::support::{NOW, at, decide, provider, request, with_header};
@@ -47,14 +47,14 @@ proptest! {
             genuine.headers.push(name, value.as_bytes());
         }
         let ring = keys(&secret).expect("fits");
-        prop_assert!(is_genuine(&verify::verify(&genuine, &provider, &ring, at(NOW))));
+        prop_assert!(is_genuine(&verify::verify(&genuine, &provider, &ring, &Fetched::nothing(), at(NOW))));
 
         let mut changed = genuine.clone();
         let mut bytes = body;
         let index = at_byte.index(bytes.len());
         bytes[index] ^= flip;
         changed.body = bytes.into();
-        prop_assert!(!is_genuine(&verify::verify(&changed, &provider, &ring, at(NOW))), "body");
+        prop_assert!(!is_genuine(&verify::verify(&changed, &provider, &ring, &Fetched::nothing(), at(NOW))), "body");
 
         let mut other = secret.clone();
         let index = at_byte.index(other.len());
@@ -63,14 +63,14 @@ proptest! {
         if id != "standard_webhooks"
             && let Ok(ring) = keys(&other)
         {
-            prop_assert!(!is_genuine(&verify::verify(&genuine, &provider, &ring, at(NOW))), "secret");
+            prop_assert!(!is_genuine(&verify::verify(&genuine, &provider, &ring, &Fetched::nothing(), at(NOW))), "secret");
         }
 
         let mut value = genuine.headers.first(place).expect("signed").to_vec();
         let index = at_byte.index(value.len());
         value[index] ^= flip;
         let changed = with_header(&genuine, place, &[&value]);
-        prop_assert!(!is_genuine(&verify::verify(&changed, &provider, &ring, at(NOW))), "signature");
+        prop_assert!(!is_genuine(&verify::verify(&changed, &provider, &ring, &Fetched::nothing(), at(NOW))), "signature");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use chrono::DateTime;
 use hookgate::clock::Timestamp;
 use hookgate::model::{Headers, Reason, Rejection, Request, Secret};
 use hookgate::provider::{Catalogue, Provider};
-use hookgate::verify::{self, Decision, Keyring, Verified};
+use hookgate::verify::{self, Decision, Fetched, Keyring, Verified};
 
 /// The key of all requests signed here, in Standard Webhooks' form as well.
 pub const SECRET: &str = "whsec_aG9va2dhdGUgdGVzdCBzZWNyZXQgb2YgMzIgYnl0ZXM=";
@@ -102,7 +102,7 @@ pub fn with_header(request: &Request, name: &str, values: &[&[u8]]) -> Request {
 }
 
 pub fn decide(request: &Request, provider: &Provider, now: i64) -> Decision {
-    verify::verify(request, provider, &keyring(provider, &[SECRET]), at(now))
+    verify::verify(request, provider, &keyring(provider, &[SECRET]), &Fetched::nothing(), at(now))
 }
 
 #[track_caller]

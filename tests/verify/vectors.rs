@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::support::{at, catalogue, request};
 use hookgate::model::Request;
 use hookgate::provider::Provider;
-use hookgate::verify::{self, Decision};
+use hookgate::verify::{self, Decision, Fetched};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -97,6 +97,7 @@ fn judge(id: &str, vector: &Vector) -> Result<(), String> {
         Decision::Verified(_) => (true, 200, None),
         Decision::Handshake { reply, .. } => (true, reply.status, Some(reply)),
         Decision::Rejected(rejection) => (false, provider.rejection_status(rejection.reason), None),
+        Decision::Needs(_) => (false, 503, None),
     };
     if genuine != vector.valid {
         return Err(format!("{decision:?}"));
@@ -128,7 +129,7 @@ fn decide(provider: &Arc<Provider>, vector: &Vector) -> Result<Decision, String>
     let secrets = keys.iter().map(|key| (hookgate::model::Secret::new(key.as_bytes()), None));
     let keyring = verify::Keyring::new(provider, secrets).map_err(|error| error.to_string())?;
     let now = at(vector.at.unwrap_or(1_700_000_000));
-    Ok(verify::verify(&captured(vector), provider, &keyring, now))
+    Ok(verify::verify(&captured(vector), provider, &keyring, &Fetched::nothing(), now))
 }
 
 fn captured(vector: &Vector) -> Request {

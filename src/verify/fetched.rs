@@ -1,0 +1,111 @@
+//! What must be fetched before a request can be judged, and what came of it.
+//!
+//! Verification itself stays pure: it names what it needs, whoever called it fetches that, and it is called again.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+/// The longest answer that is taken: the largest key sets and order documents stay far below.
+pub const MAX_FETCHED: usize = 64 * 1024;
+
+/// One request to the provider, for a key or for its word that an event is true. Its host has been checked against
+/// the definition's; the addresses behind it have not.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyRequest {
+    /// The URL, whose host is one that the definition names.
+    pub url: String,
+    /// The method, in capitals.
+    pub method: String,
+    /// Headers; values may be secret.
+    pub headers: Vec<(String, String)>,
+    /// The body, empty for GET.
+    pub body: Bytes,
+    /// For how long an answer may be kept; `None`: it belongs to this one request.
+    pub cache: Option<Duration>,
+    /// Whether a kept answer was looked at and has not got the key: only a new one will do.
+    pub renew: bool,
+}
+
+impl KeyRequest {
+    /// A plain GET.
+    #[must_use]
+    pub fn get(url: String) -> Self {
+        Self { url, method: "GET".into(), headers: Vec::new(), body: Bytes::new(), cache: None, renew: false }
+    }
+
+    /// What tells it from others, whatever secrets are in it.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        let mut hash = Sha256::new();
+        let headers = self.headers.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+        for part in [self.method.as_bytes(), self.url.as_bytes(), &self.body].into_iter().chain(headers) {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        Identity(hash.finalize().into())
+    }
+}
+
+impl fmt::Debug for KeyRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyRequest")
+            .field("method", &self.method)
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What tells one [`KeyRequest`] from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity([u8; 32]);
+
+/// What came of a [`KeyRequest`].
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The provider answered. `fresh`: just now, so that asking again would not help.
+    Reply {
+        /// Its status.
+        status: u16,
+        /// Its body, at most [`MAX_FETCHED`] bytes.
+        body: Bytes,
+        /// Whether it was made for this request.
+        fresh: bool,
+    },
+    /// It could not be had; why.
+    Failed(String),
+}
+
+/// Answers to key requests.
+#[derive(Clone, Debug, Default)]
+pub struct Fetched {
+    by_identity: HashMap<Identity, Answer>,
+    by_url: HashMap<String, Answer>,
+}
+
+impl Fetched {
+    /// Nothing has been fetched.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Adds the answer to a request.
+    pub fn insert(&mut self, request: &KeyRequest, answer: Answer) {
+        self.by_identity.insert(request.identity(), answer);
+    }
+
+    /// Adds an answer for whatever asks for this URL: for `hookgate verify --fetched`.
+    pub fn insert_url(&mut self, url: String, body: Bytes) {
+        self.by_url.insert(url, Answer::Reply { status: 200, body, fresh: true });
+    }
+
+    /// The answer to a request, if there is one.
+    #[must_use]
+    pub fn get(&self, request: &KeyRequest) -> Option<&Answer> {
+        self.by_identity.get(&request.identity()).or_else(|| self.by_url.get(&request.url))
+    }
+}
