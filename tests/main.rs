@@ -17,6 +17,7 @@ mod cli;
 mod config;
 mod dispatch;
 mod end_to_end;
+mod fuzz;
 mod handler;
 mod ingress;
 mod mutants;

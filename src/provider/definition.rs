@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue};
 
 use super::plan::{Answer, Handshake, Recipe, Variant};
 use super::template::{Source as From, Template};
-use super::{Sample, Setting, SettingsError, compile, raw};
+use super::{DefinitionError, Sample, Setting, SettingsError, compile, raw};
 use crate::model::{Headers, Outcome, Reason, Reply};
 
 /// How sure we are of a definition.
@@ -94,6 +94,14 @@ impl fmt::Debug for Provider {
 }
 
 impl Provider {
+    /// Reads and compiles one definition; `file` is for messages.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with its line and key.
+    pub fn read(file: &str, text: &str) -> Result<Self, Vec<DefinitionError>> {
+        compile::load(file, text)
+    }
+
     pub(crate) fn new(source: Arc<Source>, parts: Parts, missing: Vec<String>) -> Self {
         let credentials = || {
             let tokens = parts.variants.iter().filter(|variant| variant.algorithm.sends_secret());
