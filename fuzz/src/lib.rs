@@ -8,7 +8,7 @@ use hookgate::clock::Timestamp;
 use hookgate::mapping;
 use hookgate::model::{Headers, Request, Secret};
 use hookgate::provider::{Catalogue, Provider};
-use hookgate::verify::{self, Decision, Keyring};
+use hookgate::verify::{self, Decision, Fetched, Keyring};
 
 /// Secrets of every form that a definition may ask for.
 const SECRETS: [&str; 4] = [
@@ -116,7 +116,7 @@ impl Wild<'_> {
 /// Judges a request and maps it, if it is genuine.
 pub fn judge(request: &Request, candidate: &Candidate) {
     let Candidate { provider, keyring, .. } = candidate;
-    if let Decision::Verified(verified) = verify::verify(request, provider, keyring, now()) {
+    if let Decision::Verified(verified) = verify::verify(request, provider, keyring, &Fetched::default(), now()) {
         let _ = mapping::map(&verified, provider, &"fuzz".into(), &[], uuid::Uuid::nil());
     }
 }
