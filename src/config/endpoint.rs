@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::model::Secret;
@@ -27,6 +28,8 @@ pub struct Endpoint {
     pub mode: Mode,
     /// JSON pointers into the body and the values they must have, else `wrong_environment`.
     pub expect: Vec<(String, serde_json::Value)>,
+    /// A genuine request comes at least this often, or somebody should know; only metrics and alerts use it.
+    pub expect_every: Option<Duration>,
     /// Larger bodies are answered 413.
     pub max_body: usize,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use prometheus::{Histogram, IntCounter, IntCounterVec, Result};
 
@@ -21,6 +22,9 @@ pub(super) struct EndpointMetrics {
     pub(super) rejections: Vec<(Reason, IntCounter)>,
     pub(super) events: Vec<(Outcome, IntCounter)>,
     pub(super) duration: Histogram,
+    /// Acknowledged too late for the provider, and when that is.
+    pub(super) late: IntCounter,
+    pub(super) deadline: Option<Duration>,
     pub(super) lag: Histogram,
     pub(super) secrets: Vec<IntCounter>,
     pub(super) types: HashMap<String, IntCounter>,
@@ -45,6 +49,7 @@ impl EndpointMetrics {
                     .get_metric_with_label_values(&[provider, name, handler, outcome])?;
             }
         }
+        families.declared.set(endpoint)?;
         Ok(Self {
             provider: Arc::clone(endpoint.provider.id()),
             requests: of_outcome(&families.requests)?,
@@ -56,6 +61,8 @@ impl EndpointMetrics {
                 .collect::<Result<_>>()?,
             events: of_outcome(&families.events)?,
             duration: families.request_duration.get_metric_with_label_values(&[provider, name])?,
+            late: families.late_replies.get_metric_with_label_values(&[provider, name])?,
+            deadline: endpoint.provider.deadline(),
             lag: families.event_lag.get_metric_with_label_values(&[provider, name])?,
             secrets: (1..=endpoint.secrets.len())
                 .map(|p| families.secret_matches.get_metric_with_label_values(&[name, &p.to_string()]))

@@ -7,6 +7,8 @@ use prometheus::{
     Result,
 };
 
+use super::declared::Declared;
+
 /// Boundaries for replies. 1, 2, 3, 5 and 10 s are the time limits of providers, so "how many replies came too
 /// late for this provider" can be read without interpolation; 25 s is our own `sync_timeout`.
 const REPLY_SECONDS: [f64; 13] =
@@ -30,6 +32,8 @@ pub(super) struct Families {
     pub(super) unrouted: IntCounterVec,
     pub(super) secret_matches: IntCounterVec,
     pub(super) last_verified: GaugeVec,
+    pub(super) late_replies: IntCounterVec,
+    pub(super) declared: Declared,
     pub(super) inbox: QueueGauges,
     pub(super) outbox: QueueGauges,
     pub(super) delivery_attempts: IntCounterVec,
@@ -38,6 +42,8 @@ pub(super) struct Families {
     pub(super) workers_alive: IntGaugeVec,
     pub(super) pruned: IntCounterVec,
     pub(super) store_up: IntGauge,
+    pub(super) clock_skew: GaugeVec,
+    pub(super) durability_degraded: IntGaugeVec,
     pub(super) store_connections: IntGaugeVec,
     pub(super) store_wait: Histogram,
 }
@@ -120,6 +126,14 @@ impl Families {
                  busy endpoint falls silent.",
                 &["endpoint"],
             )?,
+            late_replies: counter(
+                registry,
+                "hookgate_late_replies_total",
+                "Acknowledgements sent after the provider's own time limit: it takes them for failures and sends \
+                 again, although the event is kept.",
+                &of_endpoint,
+            )?,
+            declared: Declared::register(registry)?,
             inbox: QueueGauges::register(registry, "inbox", &of_endpoint)?,
             outbox: QueueGauges::register(registry, "outbox", &["destination"])?,
             delivery_attempts: counter(
@@ -161,6 +175,24 @@ impl Families {
                 IntGauge::new(
                     "hookgate_store_up",
                     "1 if the database answered the last question; the queue gauges vanish while it is 0.",
+                )?,
+            )?,
+            clock_skew: gauge(
+                registry,
+                "hookgate_clock_skew_seconds",
+                "The database's clock less this machine's; providers' timestamps are judged by this machine's, \
+                 leases by the database's.",
+                &[],
+            )?,
+            durability_degraded: register_one(
+                registry,
+                IntGaugeVec::new(
+                    Opts::new(
+                        "hookgate_durability_degraded",
+                        "1 if the database's settings (fsync, full_page_writes, synchronous_commit) let a crash of its \
+                         machine take back what was acknowledged.",
+                    ),
+                    &[],
                 )?,
             )?,
             store_connections: register_one(
@@ -247,7 +279,7 @@ fn counter(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> Resu
     register_one(registry, IntCounterVec::new(Opts::new(name, help), labels)?)
 }
 
-fn gauge(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> Result<GaugeVec> {
+pub(super) fn gauge(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> Result<GaugeVec> {
     register_one(registry, GaugeVec::new(Opts::new(name, help), labels)?)
 }
 

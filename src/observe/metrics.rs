@@ -74,6 +74,11 @@ impl Metrics {
         let Some(metrics) = self.endpoints.get(&endpoint.name) else { return };
         count(&metrics.requests, &receipt.outcome);
         metrics.duration.observe(elapsed.as_secs_f64());
+        // Judged by the answer's own outcome: a refusal may come late without harm.
+        let acknowledged = !matches!(receipt.outcome, Outcome::Rejected | Outcome::Error);
+        if acknowledged && metrics.deadline.is_some_and(|deadline| elapsed > deadline) {
+            metrics.late.inc();
+        }
         if let Some(rejection) = &receipt.rejection {
             count(&metrics.rejections, &rejection.reason);
         }
@@ -142,6 +147,16 @@ impl Metrics {
         }
     }
 
+    /// How the database stands: its clock less ours, and whether it keeps what it commits.
+    pub(super) fn condition(&self, skew_seconds: f64, durable: bool) {
+        if let Ok(gauge) = self.families.clock_skew.get_metric_with_label_values::<&str>(&[]) {
+            gauge.set(skew_seconds);
+        }
+        if let Ok(gauge) = self.families.durability_degraded.get_metric_with_label_values::<&str>(&[]) {
+            gauge.set(i64::from(!durable));
+        }
+    }
+
     /// What waits, as the store just said. Endpoints and destinations without a row have nothing waiting.
     pub fn backlog(&self, inbox: &[Backlog], outbox: &[Backlog]) {
         let _page = self.lock_page();
@@ -168,6 +183,8 @@ impl Metrics {
     pub fn store_failed(&self) {
         let _page = self.lock_page();
         self.families.store_up.set(0);
+        self.families.clock_skew.reset();
+        self.families.durability_degraded.reset();
         self.families.inbox.forget();
         self.families.outbox.forget();
     }

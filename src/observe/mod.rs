@@ -8,6 +8,7 @@
 //! What is absent: headers, bodies, query strings, secrets, and event types that neither the config nor a provider's definition names.
 
 mod children;
+mod declared;
 mod families;
 mod line;
 mod log;

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::Metrics;
+use crate::clock::{Clock as _, SystemClock};
 use crate::store::{Ledger, StoreError};
 
 /// How often the store is asked.
@@ -95,12 +96,22 @@ impl Monitor {
 
     async fn ask_all(&mut self) -> Result<(), StoreError> {
         self.ledger.ready().await?;
+        self.ask_condition().await?;
         let (inbox, outbox) = self.ledger.backlog().await?;
         self.metrics.backlog(&inbox, &outbox);
         self.flush_counts().await?;
         for (endpoint, at) in self.ledger.last_verified().await? {
             self.metrics.verified(&endpoint, at);
         }
+        Ok(())
+    }
+
+    /// The database's clock is compared with the middle of the question and its answer.
+    async fn ask_condition(&self) -> Result<(), StoreError> {
+        let asked = SystemClock.now();
+        let condition = self.ledger.condition().await?;
+        let middle = asked + (SystemClock.now() - asked) / 2;
+        self.metrics.condition((condition.now - middle).as_seconds_f64(), condition.durable);
         Ok(())
     }
 

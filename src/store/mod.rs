@@ -27,8 +27,8 @@ pub use migrate::migrate;
 pub use open::{Store, connect};
 pub use ports::{Inbox, Ledger, Outbox, Queue};
 pub use rows::{
-    BACKLOG_CAP, Backlog, Connections, Existing, Finish, Insertion, Lane, PRUNE_BATCH, Pruned, Quarantined,
-    RowState, Settled,
+    BACKLOG_CAP, Backlog, Condition, Connections, Existing, Finish, Insertion, Lane, PRUNE_BATCH, Pruned,
+    Quarantined, RowState, Settled,
 };
 pub use tx::Tx;
 pub use unit::{Emitted, Locked, Unit};

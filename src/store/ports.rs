@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Backlog, Connections, Insertion, Lane, Pruned, Quarantined, Settled, StoreError, Unit};
+use super::{
+    Backlog, Condition, Connections, Insertion, Lane, Pruned, Quarantined, Settled, StoreError, Unit,
+};
 use crate::clock::Timestamp;
 use crate::config::Retention;
 use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next};
@@ -144,6 +146,12 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn ready(&self) -> Result<(), StoreError>;
+
+    /// The database's clock, and whether its settings keep what it commits.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn condition(&self) -> Result<Condition, StoreError>;
 
     /// The connections that this process holds at the moment.
     fn connections(&self) -> Connections;

@@ -34,6 +34,15 @@ pub struct Existing {
     pub state: RowState,
 }
 
+/// How the database itself stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    /// Its clock, by which leases and stored times go.
+    pub now: Timestamp,
+    /// Whether what it has committed survives a crash of its machine, as far as its settings say.
+    pub durable: bool,
+}
+
 /// Where an inbox row stands, as far as a second copy cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowState {

@@ -3,8 +3,13 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use hookgate::clock::{Clock as _, SystemClock};
 use hookgate::config::{self, Sources};
+use hookgate::model::Outcome;
+use hookgate::observe::Metrics;
+use hookgate::receive::Receipt;
 use hookgate::store::Backlog;
+use uuid::Uuid;
 
 use super::rig::Rig;
 use crate::support::http::get;
@@ -65,6 +70,88 @@ async fn event_types_of_the_definitions_samples_are_counted_by_name() {
         let line = format!("hookgate_event_types_total{{endpoint=\"billing\",event_type=\"{name}\"}} 0");
         assert!(page.lines().any(|found| found == line), "{line}");
     }
+}
+
+#[tokio::test]
+async fn what_the_config_declares_is_shown_from_the_start() {
+    let variables = [
+        ("HOOKGATE__ENDPOINTS__BILLING__PROVIDER", "github"),
+        ("HOOKGATE__ENDPOINTS__BILLING__PATHS", "[\"/b\"]"),
+        (
+            "HOOKGATE__ENDPOINTS__BILLING__SECRETS",
+            "[\"env:KEY\", {secret=\"env:OLD\", until=\"2096-10-02T07:06:40Z\"}]",
+        ),
+        ("HOOKGATE__ENDPOINTS__BILLING__EXPECT_EVERY", "6h"),
+        ("KEY", "a-secret-of-some-length"),
+        ("OLD", "another-secret-of-some-length"),
+    ];
+    let sources = Sources { environment: variables.into_iter().collect(), ..Sources::default() };
+    let rig = Rig::start(&config::load(&sources).unwrap().config, "127.0.0.1:8081", None).await;
+    let page = page(&rig).await;
+    for line in [
+        r#"hookgate_expected_every_seconds{endpoint="billing"} 21600"#,
+        r#"hookgate_reply_deadline_seconds{endpoint="billing",provider="github"} 10"#,
+        r#"hookgate_secret_expires_timestamp_seconds{endpoint="billing",secret="2"} 4000000000"#,
+        r#"hookgate_late_replies_total{endpoint="billing",provider="github"} 0"#,
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    }
+    assert!(!page.contains(r#"{endpoint="billing",secret="1"} 4"#), "a secret without end has no series");
+}
+
+#[tokio::test]
+async fn acknowledgements_after_the_providers_time_limit_are_counted() {
+    let variables = [
+        ("HOOKGATE__ENDPOINTS__BILLING__PROVIDER", "github"),
+        ("HOOKGATE__ENDPOINTS__BILLING__PATHS", "[\"/b\"]"),
+        ("HOOKGATE__ENDPOINTS__BILLING__SECRETS", "[\"env:KEY\"]"),
+        ("KEY", "a-secret-of-some-length"),
+    ];
+    let sources = Sources { environment: variables.into_iter().collect(), ..Sources::default() };
+    let config = config::load(&sources).unwrap().config;
+    let metrics = Metrics::new(&config).unwrap();
+    let answer = |outcome, seconds| {
+        let receipt = Receipt {
+            request_id: Uuid::nil(),
+            outcome,
+            verified: true,
+            secret: Some(1),
+            events: Vec::new(),
+            rejection: None,
+            hint: None,
+            fault: None,
+            reply: None,
+        };
+        metrics.request(
+            &config.endpoints["billing"],
+            &receipt,
+            Duration::from_secs(seconds),
+            SystemClock.now(),
+        );
+    };
+    // GitHub waits for 10 s. A late refusal does no harm: the event comes again in any case.
+    answer(Outcome::Accepted, 9);
+    answer(Outcome::Accepted, 11);
+    answer(Outcome::Duplicate, 12);
+    answer(Outcome::Error, 13);
+    let page = metrics.render().unwrap();
+    let late = r#"hookgate_late_replies_total{endpoint="billing",provider="github"} 2"#;
+    assert!(page.lines().any(|line| line == late), "{page}");
+}
+
+#[tokio::test]
+async fn the_databases_clock_and_durability_are_shown_while_it_answers() {
+    let rig = Rig::on_loopback().await;
+    let skew = async |rig: &Rig| {
+        let page = page(rig).await;
+        page.lines().find_map(|l| l.strip_prefix("hookgate_clock_skew_seconds ")?.parse::<f64>().ok())
+    };
+    rig.store.ahead.store(30, SeqCst);
+    until("the skew to show", async || skew(&rig).await.filter(|skew| (29.0..31.0).contains(skew))).await;
+    page_with(&rig, "hookgate_durability_degraded 1").await;
+    rig.store.up.store(false, SeqCst);
+    until("the numbers to end", async || skew(&rig).await.is_none().then_some(())).await;
+    assert!(!page_contains(&rig, "hookgate_durability_degraded 1").await);
 }
 
 #[tokio::test]

@@ -1,18 +1,18 @@
 //! The operators' pages with a store that answers as the test says.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use hookgate::admin::{AdminState, router};
-use hookgate::clock::Timestamp;
+use hookgate::clock::{Clock as _, SystemClock, Timestamp};
 use hookgate::config::{self, Config, Retention, Sources};
 use hookgate::ingress::{Drain, Limits, bind, listen};
 use hookgate::model::{Event, EventKey, Secret};
 use hookgate::observe::{Metrics, Monitor};
-use hookgate::store::{Backlog, Connections, Ledger, Pruned, StoreError};
+use hookgate::store::{Backlog, Condition, Connections, Ledger, Pruned, StoreError};
 use tokio_util::sync::CancellationToken;
 
 /// Shorter than any test's patience.
@@ -37,7 +37,11 @@ impl Rig {
 
     pub async fn start(config: &Config, said_to_listen_on: &str, token: Option<&str>) -> Self {
         let metrics = Metrics::new(config).unwrap();
-        let store = Arc::new(Scripted { up: AtomicBool::new(true), waiting: Mutex::default() });
+        let store = Arc::new(Scripted {
+            up: AtomicBool::new(true),
+            waiting: Mutex::default(),
+            ahead: AtomicI64::new(0),
+        });
         let monitor = Monitor::new(Arc::clone(&store) as Arc<dyn Ledger>, Arc::clone(&metrics), INTERVAL);
         let mut admin = config.admin.clone();
         admin.listen = said_to_listen_on.parse().unwrap();
@@ -66,6 +70,8 @@ pub fn empty_config() -> Config {
 pub struct Scripted {
     pub up: AtomicBool,
     pub waiting: Mutex<(Vec<Backlog>, Vec<Backlog>)>,
+    /// How far the database's clock is before ours, in seconds.
+    pub ahead: AtomicI64,
 }
 
 impl Scripted {
@@ -106,6 +112,11 @@ impl Ledger for Scripted {
 
     async fn ready(&self) -> Result<(), StoreError> {
         self.answer(())
+    }
+
+    async fn condition(&self) -> Result<Condition, StoreError> {
+        let now = SystemClock.now() + chrono::TimeDelta::seconds(self.ahead.load(SeqCst));
+        self.answer(Condition { now, durable: false })
     }
 
     fn connections(&self) -> Connections {

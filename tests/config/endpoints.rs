@@ -1,5 +1,7 @@
 //! Endpoints and destinations.
 
+use std::time::Duration;
+
 use super::{Case, ENDPOINT, billing};
 
 fn with_paths(paths: &str) -> Case {
@@ -83,6 +85,14 @@ fn a_body_limit_is_the_endpoints_own_or_the_providers() {
     assert!(Case::new(&github).load().config.endpoints["billing"].max_body >= 25_000_000);
     assert!(billing("max_body = \"1 meg\"").error().contains("expected a size with a unit"));
     assert!(billing("max_body = \"1GiB\"").error().contains("expected 1B to 64MiB"));
+}
+
+#[test]
+fn an_endpoint_can_say_how_often_it_expects_to_be_called() {
+    let expected = |line| billing(line).load().config.endpoints["billing"].expect_every;
+    assert_eq!(expected("expect_every = \"1h\""), Some(Duration::from_hours(1)));
+    assert_eq!(expected(""), None);
+    assert!(billing("expect_every = \"5s\"").error().contains("expected 1m to 30days"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hookgate::clock::{Clock as _, SystemClock};
 use hookgate::model::{Failure, Next};
 use hookgate::store::{self, Backlog, StoreError};
 
@@ -15,6 +16,7 @@ both_engines!(
     types_of_the_last_hour_are_counted,
     an_event_that_is_not_there_is_not_found,
     a_store_is_ready_when_its_schema_is_current,
+    a_store_tells_its_clock_and_whether_it_keeps_what_it_commits,
 );
 
 fn counts(backlog: &[Backlog]) -> Vec<(&str, &str, i64, i64)> {
@@ -122,4 +124,25 @@ async fn a_store_is_ready_when_its_schema_is_current(engine: Engine) {
     assert!(store.ledger.ready().await.is_err());
     store.close().await;
     assert!(store.ledger.ready().await.is_err());
+}
+
+async fn a_store_tells_its_clock_and_whether_it_keeps_what_it_commits(engine: Engine) {
+    let fixture = Fixture::new(engine).await;
+    let before = SystemClock.now();
+    let condition = fixture.store.ledger.condition().await.unwrap();
+    // SQLite's clock has milliseconds.
+    let grain = chrono::TimeDelta::milliseconds(1);
+    assert!((before - grain..=SystemClock.now()).contains(&condition.now), "{before} {condition:?}");
+    let durable = match engine {
+        Engine::Sqlite => true,
+        // The tests' own cluster does not flush.
+        Engine::Postgres => {
+            fixture
+                .raw
+                .count("SELECT count(*) FROM pg_settings WHERE name = 'fsync' AND setting = 'on'")
+                .await
+                == 1
+        }
+    };
+    assert_eq!(condition.durable, durable);
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
 use super::Context;
+use super::values::{DAY, MINUTE};
 use crate::clock::Timestamp;
 use crate::config::key::Key;
 use crate::config::problem::suggest;
@@ -25,6 +26,9 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
     let expect = expect(&key.child("expect"), raw, context);
     let max_body_key = key.child("max_body");
     let max_body = raw.max_body.as_ref().and_then(|text| context.size(&max_body_key, text, 1..=64 * MIB));
+    let every_key = key.child("expect_every");
+    let expect_every =
+        raw.expect_every.as_ref().and_then(|text| context.duration(&every_key, text, MINUTE..=30 * DAY));
     let secrets = secrets(&key.child("secrets"), raw, context);
     let (provider, settings) = provider(&key, raw, context)?;
     let keyring = keyring(&key.child("secrets"), &provider, secrets.as_deref()?, context)?;
@@ -42,6 +46,7 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
             RawMode::Async => Mode::Async,
         },
         expect,
+        expect_every,
     })
 }
 

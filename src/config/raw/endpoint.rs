@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SecretText, SizeText};
+use super::{DurationText, SecretText, SizeText};
 
 /// An inbound identity: a provider, its paths and its secrets.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,10 @@ pub(crate) struct RawEndpoint {
     /// `wrong_environment`.
     #[serde(default)]
     pub(crate) expect: BTreeMap<String, serde_json::Value>,
+    /// A genuine request comes at least this often: exported as a metric, so that an alert can tell silence from a quiet
+    /// hour. 1m to 30d; unless said, only the endpoint's own weekly rhythm is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expect_every: Option<DurationText>,
     /// Larger bodies are answered 413. Up to 64MiB; the provider's own maximum, or 1MiB, unless said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_body: Option<SizeText>,

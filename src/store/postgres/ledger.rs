@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, Pruned, StoreError};
+use super::super::{BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pruned, StoreError};
 use super::tx::by_key;
 use super::{PgTx, Postgres, error, rows};
 use crate::clock::Timestamp;
@@ -20,6 +20,7 @@ const EVENT_COUNTS: &str = include_str!("event_counts.sql");
 const LAST_VERIFIED: &str = include_str!("last_verified.sql");
 const EVENT_TYPES: &str = include_str!("event_types.sql");
 const FIND: &str = include_str!("find_event.sql");
+const CONDITION: &str = include_str!("condition.sql");
 const SCHEMA_VERSION: &str = include_str!("schema_version.sql");
 
 /// How long counting may take.
@@ -103,6 +104,12 @@ impl Ledger for Postgres {
             }
             Err(failed) => Err(error(failed)),
         }
+    }
+
+    async fn condition(&self) -> Result<Condition, StoreError> {
+        let row = sqlx::query(CONDITION).fetch_one(&mut *self.connection().await?).await.map_err(error)?;
+        let read = || Ok(Condition { now: row.try_get("now")?, durable: row.try_get("durable")? });
+        read().map_err(error)
     }
 
     fn connections(&self) -> Connections {

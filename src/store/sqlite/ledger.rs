@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Connections, Ledger, Pruned, StoreError};
+use super::super::{BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pruned, StoreError};
 use super::tx::by_key;
 use super::{Sqlite, error, rows};
 use crate::clock::Timestamp;
@@ -20,6 +20,7 @@ const EVENT_COUNTS: &str = include_str!("event_counts.sql");
 const LAST_VERIFIED: &str = include_str!("last_verified.sql");
 const EVENT_TYPES: &str = include_str!("event_types.sql");
 const FIND: &str = include_str!("find_event.sql");
+const CONDITION: &str = include_str!("condition.sql");
 const SCHEMA_VERSION: &str = include_str!("schema_version.sql");
 
 #[async_trait]
@@ -81,6 +82,12 @@ impl Ledger for Sqlite {
             }
             Err(failed) => Err(error(failed)),
         }
+    }
+
+    async fn condition(&self) -> Result<Condition, StoreError> {
+        let row = sqlx::query(CONDITION).fetch_one(&self.readers).await.map_err(error)?;
+        let read = || Ok(Condition { now: row.try_get("now")?, durable: row.try_get("durable")? });
+        read().map_err(error)
     }
 
     fn connections(&self) -> Connections {
