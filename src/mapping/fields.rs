@@ -44,10 +44,10 @@ pub(super) fn read(
     Ok(Fields {
         id: id(&recipe.id, &scope)?,
         event_type: text("type", &recipe.event_type)?.unwrap_or_default(),
-        occurred_at: recipe.occurred_at.as_ref().and_then(|(value, unit)| {
+        occurred_at: recipe.occurred_at.as_ref().and_then(|(value, units)| {
             // Only shown, never relied on: a moment that cannot be read is no reason to turn an event away.
             let values = value.iter().filter_map(|template| template.text(&scope).ok());
-            moment::read_any(&values.into_iter().find(|value| !value.is_empty())?, *unit).ok()
+            moment::read_any(&values.into_iter().find(|value| !value.is_empty())?, units).ok()
         }),
         account: text("account", &recipe.account)?,
         ordering_key: text("ordering key", &recipe.ordering_key)?,

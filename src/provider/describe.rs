@@ -100,10 +100,10 @@ fn variant(raw: &Verify) -> Value {
         "signed": list(&raw.text),
         "key": list(&raw.key),
         "signature": list(&raw.signature.from),
-        "encoding": raw.signature.encoding.as_str(),
+        "encoding": list(&raw.signature.encoding),
         "timestamp": raw.timestamp.as_ref().map(|timestamp| json!({
             "value": timestamp.value.as_str(),
-            "unit": timestamp.unit.as_str(),
+            "unit": list(&timestamp.unit),
             "past": timestamp.past.as_str(),
             "future": timestamp.future.as_str(),
         })),

@@ -58,7 +58,8 @@ pub(crate) struct Signature {
     /// What separates entries of one value.
     pub(crate) split: Option<String>,
     pub(crate) grammar: Grammar,
-    pub(crate) encoding: Encoding,
+    /// The forms that its text may have.
+    pub(crate) encodings: Vec<Encoding>,
 }
 
 /// The shape of one entry.
@@ -74,7 +75,8 @@ pub(crate) enum Grammar {
 #[derive(Clone, Debug)]
 pub(crate) struct Freshness {
     pub(crate) value: Template,
-    pub(crate) unit: Unit,
+    /// The first that reads it counts.
+    pub(crate) units: Vec<Unit>,
     pub(crate) past: Duration,
     pub(crate) future: Duration,
 }
@@ -88,11 +90,16 @@ pub(crate) enum Unit {
     Milliseconds,
     /// RFC 3339.
     Rfc3339,
+    /// As in HTTP's `Date`.
+    HttpDate,
+    /// `YYYY-MM-DD HH:MM:SS`, in UTC.
+    DateTime,
 }
 
 impl Unit {
     /// All names, for messages.
-    pub(crate) const NAMES: [&'static str; 3] = ["seconds", "milliseconds", "rfc3339"];
+    pub(crate) const NAMES: [&'static str; 5] =
+        ["seconds", "milliseconds", "rfc3339", "http-date", "date-time"];
 
     /// By its name in definitions.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
@@ -100,6 +107,8 @@ impl Unit {
             "seconds" => Some(Self::Seconds),
             "milliseconds" => Some(Self::Milliseconds),
             "rfc3339" => Some(Self::Rfc3339),
+            "http-date" => Some(Self::HttpDate),
+            "date-time" => Some(Self::DateTime),
             _ => None,
         }
     }
@@ -117,7 +126,7 @@ pub(crate) struct Recipe {
     pub(crate) batch: Option<Batch>,
     pub(crate) id: FirstOf,
     pub(crate) event_type: FirstOf,
-    pub(crate) occurred_at: Option<(FirstOf, Unit)>,
+    pub(crate) occurred_at: Option<(FirstOf, Vec<Unit>)>,
     pub(crate) account: FirstOf,
     pub(crate) ordering_key: FirstOf,
     /// All JSON pointers of the above, read in one pass.

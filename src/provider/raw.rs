@@ -110,7 +110,7 @@ pub(crate) struct Signature {
     pub(crate) ignore_case: bool,
     #[serde(default)]
     pub(crate) repeated: bool,
-    pub(crate) encoding: Text,
+    pub(crate) encoding: Texts,
 }
 
 /// `[verify.timestamp]`
@@ -118,7 +118,7 @@ pub(crate) struct Signature {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Timestamp {
     pub(crate) value: Text,
-    pub(crate) unit: Text,
+    pub(crate) unit: Texts,
     pub(crate) past: Text,
     pub(crate) future: Text,
 }
@@ -159,7 +159,7 @@ pub(crate) struct Event {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moment {
     pub(crate) value: Texts,
-    pub(crate) unit: Text,
+    pub(crate) unit: Texts,
 }
 
 /// `[batch]`

@@ -1,6 +1,6 @@
 //! Moments as providers write them, and whether a signed one is fresh.
 
-use chrono::DateTime;
+use chrono::{DateTime, NaiveDateTime};
 
 use crate::clock::Timestamp;
 use crate::model::{Reason, Rejection};
@@ -8,22 +8,43 @@ use crate::provider::{Freshness, Unit};
 
 /// The longest number read as a Unix time; more digits are no time, and no arithmetic is done on them.
 const MAX_DIGITS: usize = 15;
+/// A time of day as databases write it.
+const DATE_TIME: &str = "%Y-%m-%d %H:%M:%S";
+const DATE_TIME_BYTES: usize = "2026-01-31 10:00:00".len();
 
-/// Reads a moment.
+/// Reads a moment; the first unit that fits counts.
 ///
 /// # Errors
 /// What it should be, without the value.
-pub(crate) fn read(text: &str, unit: Unit) -> Result<Timestamp, &'static str> {
+pub(crate) fn read(text: &str, units: &[Unit]) -> Result<Timestamp, String> {
+    if let Some(moment) = units.iter().find_map(|unit| read_as(text, *unit)) {
+        return Ok(moment);
+    }
+    let expected: Vec<&str> = units.iter().map(|unit| expected(*unit)).collect();
+    Err(format!("is not {}", expected.join(", nor ")))
+}
+
+fn read_as(text: &str, unit: Unit) -> Option<Timestamp> {
     match unit {
-        Unit::Seconds => digits(text)
-            .and_then(|seconds| DateTime::from_timestamp(seconds, 0))
-            .ok_or("is not a Unix time in seconds, digits only"),
-        Unit::Milliseconds => digits(text)
-            .and_then(DateTime::from_timestamp_millis)
-            .ok_or("is not a Unix time in milliseconds, digits only"),
-        Unit::Rfc3339 => DateTime::parse_from_rfc3339(text)
-            .map(|time| time.to_utc())
-            .map_err(|_| "is not an RFC 3339 time such as 2026-01-31T10:00:00Z"),
+        Unit::Seconds => digits(text).and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
+        Unit::Milliseconds => digits(text).and_then(DateTime::from_timestamp_millis),
+        Unit::Rfc3339 => DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc()),
+        Unit::HttpDate => httpdate::parse_http_date(text).ok().map(Timestamp::from),
+        Unit::DateTime => {
+            let shape = text.len() == DATE_TIME_BYTES;
+            let read = NaiveDateTime::parse_from_str(text, DATE_TIME).ok().filter(|_| shape);
+            read.map(|time| time.and_utc())
+        }
+    }
+}
+
+fn expected(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "a Unix time in seconds, digits only",
+        Unit::Milliseconds => "a Unix time in milliseconds, digits only",
+        Unit::Rfc3339 => "an RFC 3339 time such as 2026-01-31T10:00:00Z",
+        Unit::HttpDate => "an HTTP date such as Sat, 31 Jan 2026 10:00:00 GMT",
+        Unit::DateTime => "a time such as 2026-01-31 10:00:00",
     }
 }
 
@@ -31,21 +52,23 @@ pub(crate) fn read(text: &str, unit: Unit) -> Result<Timestamp, &'static str> {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_any(text: &str, unit: Unit) -> Result<Timestamp, &'static str> {
-    match unit {
-        Unit::Rfc3339 => read(text, unit),
-        Unit::Seconds | Unit::Milliseconds => {
-            read(text.split_once('.').map_or(text, |(whole, _)| whole), unit)
-        }
-    }
+pub(crate) fn read_any(text: &str, units: &[Unit]) -> Result<Timestamp, String> {
+    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+    let read = |unit: &Unit| match unit {
+        Unit::Rfc3339 | Unit::HttpDate => read_as(text, *unit),
+        Unit::Seconds | Unit::Milliseconds | Unit::DateTime => read_as(whole, *unit),
+    };
+    units.iter().find_map(read).map_or_else(|| self::read(text, units), Ok)
 }
 
-/// Writes a moment.
-pub(super) fn write(moment: Timestamp, unit: Unit) -> String {
-    match unit {
-        Unit::Seconds => moment.timestamp().to_string(),
-        Unit::Milliseconds => moment.timestamp_millis().to_string(),
-        Unit::Rfc3339 => moment.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+/// Writes a moment, in the first of the units.
+pub(super) fn write(moment: Timestamp, units: &[Unit]) -> String {
+    match units.first() {
+        None | Some(Unit::Seconds) => moment.timestamp().to_string(),
+        Some(Unit::Milliseconds) => moment.timestamp_millis().to_string(),
+        Some(Unit::Rfc3339) => moment.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        Some(Unit::HttpDate) => moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string(),
+        Some(Unit::DateTime) => moment.format(DATE_TIME).to_string(),
     }
 }
 
@@ -60,7 +83,7 @@ pub(super) fn judge(signed: Timestamp, freshness: &Freshness, now: Timestamp) ->
     let limit = |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     let (past, future) = (limit(freshness.past), limit(freshness.future));
     if age > past {
-        let unit = if freshness.unit == Unit::Milliseconds {
+        let unit = if freshness.units == [Unit::Milliseconds] {
             "; it looks like seconds, not milliseconds"
         } else {
             ""

@@ -175,10 +175,14 @@ impl Gathered {
         if self.seen > MAX_SIGNATURES {
             return Err(malformed(format!("{place} has more than {MAX_SIGNATURES} signatures")));
         }
-        let decoded = texts.iter().filter_map(|text| signature.encoding.decode(text));
+        let mut decoded: Vec<Vec<u8>> = Vec::new();
+        for text in texts {
+            let readings = signature.encodings.iter().filter_map(|encoding| encoding.decode(text));
+            decoded.extend(readings);
+        }
         match self.groups.iter_mut().find(|group| group.parts == parts) {
-            Some(group) => group.signatures.extend(decoded),
-            None => self.groups.push(Group { parts, signatures: decoded.collect() }),
+            Some(group) => group.signatures.append(&mut decoded),
+            None => self.groups.push(Group { parts, signatures: decoded }),
         }
         Ok(())
     }
@@ -194,7 +198,8 @@ impl Gathered {
         }
         let place = place(signature);
         Err(malformed(if self.seen > 0 {
-            format!("the signature in {place} is not {}", signature.encoding.name())
+            let names: Vec<&str> = signature.encodings.iter().map(|encoding| encoding.name()).collect();
+            format!("the signature in {place} is not {}", names.join(" or "))
         } else {
             match &signature.grammar {
                 Grammar::Pairs { take, .. } => format!("{place} holds no `{take}=…`"),

@@ -74,7 +74,7 @@ fn one(
 pub(super) fn signed_at(variant: &Variant, scope: &Scope<'_>) -> Result<Option<Timestamp>, Rejection> {
     let Some(freshness) = &variant.timestamp else { return Ok(None) };
     let text = freshness.value.text(scope).map_err(unsigned)?;
-    let read = moment::read(&text, freshness.unit);
+    let read = moment::read(&text, &freshness.units);
     read.map(Some).map_err(|why| {
         let place =
             freshness.value.values().first().map_or_else(String::new, |value| value.source.to_string());

@@ -89,7 +89,7 @@ impl Signer<'_> {
 
     fn timestamp(&mut self, now: Timestamp) -> Result<(), String> {
         let Some(freshness) = &self.variant.timestamp else { return Ok(()) };
-        let text = moment::write(now, freshness.unit);
+        let text = moment::write(now, &freshness.units);
         match freshness.value.sole().map(|value| &value.source) {
             Some(Source::Part(name)) => self.parts.push((name.clone(), text)),
             Some(Source::Header(name)) if self.request.headers.first(name).is_none() => {
@@ -122,7 +122,7 @@ impl Signer<'_> {
             Algorithm::Token => key.expose().to_vec(),
             Algorithm::Public(_) => return Err("signing needs the provider's private key".into()),
         };
-        let encoded = self.variant.signature.encoding.encode(&bytes);
+        let encoded = self.variant.signature.encodings.first().and_then(|encoding| encoding.encode(&bytes));
         encoded.ok_or_else(|| "the secret is not text, so it cannot be sent as a token".into())
     }
 

@@ -2,6 +2,7 @@
 
 mod answers;
 mod definitions;
+mod filters;
 mod headers;
 mod keys;
 mod language;

@@ -29,8 +29,8 @@ impl Compiler<'_> {
         let event_type = self.templates(&raw.kind, "event.type", Place::Event);
         let occurred_at = raw.occurred_at.as_ref().and_then(|moment| {
             let value = self.templates(&moment.value, "event.occurred_at.value", Place::Event);
-            let unit = self.unit(&moment.unit, "event.occurred_at.unit")?;
-            (!value.is_empty()).then_some((value, unit))
+            let units = self.units(&moment.unit, "event.occurred_at.unit")?;
+            (!value.is_empty()).then_some((value, units))
         });
         let account = self.templates(&raw.account, "event.account", Place::Event);
         let ordering_key = self.templates(&raw.ordering_key, "event.ordering_key", Place::Event);

@@ -160,6 +160,21 @@ impl<'a> Compiler<'a> {
         read
     }
 
+    /// Words out of a list, at least one.
+    fn words<T>(
+        &mut self,
+        texts: &Texts,
+        key: &str,
+        allowed: &str,
+        read: fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        if texts.is_empty() {
+            self.error(None, key, format!("one is needed at least; allowed are {allowed}"));
+        }
+        let words: Vec<T> = texts.iter().filter_map(|text| self.word(text, key, allowed, read)).collect();
+        (!words.is_empty()).then_some(words)
+    }
+
     fn template(&mut self, text: &Text, key: &str, place: Place) -> Option<Template> {
         let parsed = self.values.template(text.as_str()).and_then(|text| Template::parse(&text));
         let template = self.noted(parsed, text, key)?;

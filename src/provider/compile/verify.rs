@@ -9,7 +9,7 @@ use crate::provider::encoding::Encoding;
 use crate::provider::plan::{Freshness, Grammar, Signature, Unit, Variant};
 use crate::provider::raw;
 use crate::provider::template::{Pattern, Source, Template};
-use crate::provider::text::Text;
+use crate::provider::text::{Text, Texts};
 
 impl Compiler<'_> {
     pub(super) fn variants(&mut self, raw: &[raw::Verify]) -> Vec<Variant> {
@@ -71,12 +71,8 @@ impl Compiler<'_> {
     }
 
     fn signature(&mut self, raw: &raw::Signature, key: &str) -> Option<Signature> {
-        let encoding = self.word(
-            &raw.encoding,
-            &format!("{key}.encoding"),
-            &Encoding::names().collect::<Vec<_>>().join(", "),
-            Encoding::from_name,
-        )?;
+        let names = Encoding::names().collect::<Vec<_>>().join(", ");
+        let encodings = self.words(&raw.encoding, &format!("{key}.encoding"), &names, Encoding::from_name)?;
         let from = self.templates(&raw.from, &format!("{key}.from"), Place::Request);
         let is_header = |from: &Template| matches!(from.sole(), Some(value) if matches!(value.source, Source::Header(_)) && value.filters.is_empty());
         if raw.repeated && !from.iter().all(is_header) {
@@ -89,7 +85,7 @@ impl Compiler<'_> {
             repeated: raw.repeated,
             split: raw.split.as_ref().map(|text| self.plain(text, &format!("{key}.split"))),
             grammar: self.grammar(raw, key)?,
-            encoding,
+            encodings,
         })
     }
 
@@ -120,14 +116,14 @@ impl Compiler<'_> {
         }
         Some(Freshness {
             value,
-            unit: self.unit(&raw.unit, &format!("{key}.unit"))?,
+            units: self.units(&raw.unit, &format!("{key}.unit"))?,
             past: self.duration(&raw.past, &format!("{key}.past"))?,
             future: self.duration(&raw.future, &format!("{key}.future"))?,
         })
     }
 
-    pub(super) fn unit(&mut self, text: &Text, key: &str) -> Option<Unit> {
-        self.word(text, key, &Unit::NAMES.join(", "), Unit::from_name)
+    pub(super) fn units(&mut self, texts: &Texts, key: &str) -> Option<Vec<Unit>> {
+        self.words(texts, key, &Unit::NAMES.join(", "), Unit::from_name)
     }
 
     /// `{part:…}` names something that the place of the signature has.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Box signs the body with backslashes doubled (but not before a slash) and everything outside printable ASCII as
@@ -55,20 +56,31 @@ pub(super) fn form_concat(form: &[u8]) -> Result<String, String> {
     Ok(pairs.into_iter().flat_map(|(name, value)| [name, value]).collect())
 }
 
-/// A URL with `:443` or `:80` where it names no port.
-pub(super) fn default_port(url: &[u8]) -> Option<String> {
-    let (scheme, rest) = std::str::from_utf8(url).ok()?.split_once("://")?;
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let port = match scheme {
-        _ if authority.contains(':') => "",
-        "https" => ":443",
-        _ => ":80",
-    };
-    Some(format!("{scheme}://{authority}{port}{path}"))
-}
-
 /// Unicode normalisation form KD, which some libraries put a secret into.
 pub(super) fn nfkd(value: &[u8]) -> Option<String> {
     Some(std::str::from_utf8(value).ok()?.nfkd().collect())
+}
+
+/// What RFC 3986 calls unreserved stays.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// All but letters, digits and `-._~` as `%XX`.
+pub(super) fn url_encode(value: &[u8]) -> String {
+    percent_encode(value, RESERVED).to_string()
+}
+
+/// Every `from` as `to`, from the left. What is longer afterwards is at most `to` for every byte.
+pub(super) fn replace(value: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix(from.as_bytes()) {
+            out.extend_from_slice(to.as_bytes());
+            rest = after;
+        } else {
+            out.push(rest[0]);
+            rest = &rest[1..];
+        }
+    }
+    out
 }

@@ -4,13 +4,17 @@
 //! `[…]` vanishes where a value in it is absent. `{{`, `}}`, `[[` and `]]` are the characters themselves.
 //! What is signed, where the signature is, keys, ids, handshake replies and conditions are all written in it.
 
+mod address;
 mod condition;
 mod escape;
 mod eval;
 mod filter;
+mod network;
 mod oracle;
+mod params;
 mod parse;
 mod pattern;
+mod rewrite;
 
 pub(crate) use condition::Condition;
 pub(crate) use eval::{Scope, Trouble};
