@@ -116,7 +116,9 @@ impl Wild<'_> {
 /// Judges a request and maps it, if it is genuine.
 pub fn judge(request: &Request, candidate: &Candidate) {
     let Candidate { provider, keyring, .. } = candidate;
-    if let Decision::Verified(verified) = verify::verify(request, provider, keyring, &Fetched::default(), now()) {
+    if let Decision::Verified(verified) =
+        verify::verify(request, provider, keyring, &Fetched::default(), now())
+    {
         let _ = mapping::map(&verified, provider, &"fuzz".into(), &[], uuid::Uuid::nil());
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn read(
     scope.parent = item.map_or(root, |item| item.parent.as_bytes());
     scope.index = index;
     scope.arrival = Some(arrival);
-    let picked = if recipe.format == Format::Json { recipe.picker.pick(document).ok() } else { None };
+    scope.is_xml = recipe.format == Format::Xml;
+    let picked = if recipe.format.is_json() { recipe.picker.pick(document).ok() } else { None };
     scope.picked = picked.as_ref();
     let text = |name: &'static str, first: &FirstOf| optional(name, first, &scope);
     Ok(Fields {

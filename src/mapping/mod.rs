@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use same::same_event;
 
 use crate::model::{EventKey, Headers, NewEvent, Reason, Rejection, Request};
-use crate::provider::{Batch, Format, Item, Provider, Scope, json_items, json_raw};
+use crate::provider::{Batch, Item, Provider, Scope, json_items, json_raw};
 use crate::verify::Verified;
 use fields::{Fields, read};
 
@@ -150,5 +150,5 @@ fn malformed(detail: &str) -> Rejection {
 
 /// Whether mapping reads JSON at all.
 pub(crate) fn reads_json(provider: &Provider) -> bool {
-    provider.recipe().format == Format::Json
+    provider.recipe().format.is_json()
 }

@@ -3,6 +3,8 @@
 use serde_json::value::RawValue;
 
 use super::json::{raw, utf8};
+use super::plan::Items;
+use super::xml;
 
 /// A batch with more items is refused.
 const MAX_ITEMS: usize = 10_000;
@@ -16,13 +18,22 @@ pub(crate) struct Item<'a> {
     pub(crate) parent: &'a str,
 }
 
-/// The items of a batch, in order of `paths`: pointers in which `*` stands for every element of an array. Of several
-/// paths those that are there count; the empty path at the end is the whole, where none is there.
+/// The items of a batch, in their order.
 ///
 /// # Errors
-/// Why the text is no such batch.
-pub(crate) fn items<'a>(text: &'a [u8], paths: &[String]) -> Result<Vec<Item<'a>>, String> {
-    let text = utf8(text)?;
+/// Why the document is no such batch.
+pub(crate) fn items<'a>(document: &'a [u8], which: &Items) -> Result<Vec<Item<'a>>, String> {
+    let text = utf8(document)?;
+    match which {
+        Items::Arrays(paths) => arrays(text, paths),
+        Items::Elements(paths) => elements(text, paths),
+        Items::Lines => lines(text),
+    }
+}
+
+/// In order of `paths`: pointers in which `*` stands for every element of an array. Of several paths those that are
+/// there count; the empty path at the end is the whole, where none is there.
+fn arrays<'a>(text: &'a str, paths: &[String]) -> Result<Vec<Item<'a>>, String> {
     let mut items = Vec::new();
     if let [path] = paths {
         let Some(()) = collect(text, path, true, &mut items)? else { return Err(absent(path)) };
@@ -37,6 +48,43 @@ pub(crate) fn items<'a>(text: &'a [u8], paths: &[String]) -> Result<Vec<Item<'a>
         (true, false) if whole => items.push(Item { text, parent: text }),
         (true, false) => return Err(format!("holds none of the arrays {}", paths.join(", "))),
         _ => {}
+    }
+    Ok(items)
+}
+
+/// The elements at the paths, in order of the paths; the empty path is as with arrays. A list in XML that is empty
+/// cannot be told from one that is not there.
+fn elements<'a>(text: &'a str, paths: &[String]) -> Result<Vec<Item<'a>>, String> {
+    let mut items = Vec::new();
+    for path in paths.iter().filter(|path| !path.is_empty()) {
+        let found = xml::elements(text, path, MAX_ITEMS - items.len())?;
+        items.extend(found.into_iter().map(|(text, parent)| Item { text, parent }));
+    }
+    if items.is_empty() {
+        if !paths.last().is_some_and(String::is_empty) {
+            return Err(format!("holds no element at {}", paths.join(" or ")));
+        }
+        items.push(Item { text, parent: text });
+    }
+    Ok(items)
+}
+
+/// The lines that hold something.
+fn lines(text: &str) -> Result<Vec<Item<'_>>, String> {
+    let mut items = Vec::new();
+    for (number, line) in text.split('\n').enumerate() {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        if items.len() >= MAX_ITEMS {
+            return Err(format!("holds more than {MAX_ITEMS} items"));
+        }
+        let is_json = serde_json::from_str::<&RawValue>(line).is_ok();
+        if !is_json {
+            return Err(format!("is not valid JSON in line {}", number + 1));
+        }
+        items.push(Item { text: line, parent: text });
     }
     Ok(items)
 }

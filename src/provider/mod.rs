@@ -14,6 +14,7 @@ mod definition;
 mod describe;
 mod encoding;
 mod error;
+mod form;
 mod json;
 mod plan;
 mod public_key;
@@ -22,6 +23,7 @@ mod sample;
 mod settings;
 mod template;
 mod text;
+mod xml;
 
 pub use catalogue::Catalogue;
 pub use definition::{Confidence, Provider};

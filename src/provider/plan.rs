@@ -141,8 +141,18 @@ pub(crate) struct Recipe {
 pub(crate) struct Batch {
     /// What must hold, else the whole is one event.
     pub(crate) when: Vec<Condition>,
-    /// Paths to the items.
-    pub(crate) items: Vec<String>,
+    pub(crate) items: Items,
+}
+
+/// Where the items of a batch stand.
+#[derive(Clone, Debug)]
+pub(crate) enum Items {
+    /// In arrays of a JSON document, at these paths.
+    Arrays(Vec<String>),
+    /// Elements of an XML document, at these paths.
+    Elements(Vec<String>),
+    /// Each line is one.
+    Lines,
 }
 
 /// How the document is written.
@@ -150,21 +160,35 @@ pub(crate) struct Batch {
 pub(crate) enum Format {
     /// JSON
     Json,
+    /// JSON values, one in each line.
+    JsonLines,
+    /// XML
+    Xml,
     /// A form: only `{form:…}`.
     Form,
+    /// A form of several parts: only `{form:…}` and `{file:…}`.
+    Multipart,
     /// Nothing is read from the body.
     Opaque,
 }
 
 impl Format {
     /// All names, for messages.
-    pub(crate) const NAMES: [&'static str; 3] = ["json", "form", "opaque"];
+    pub(crate) const NAMES: [&'static str; 6] = ["json", "json-lines", "xml", "form", "multipart", "opaque"];
+
+    /// Whether events, or items of a batch, are JSON.
+    pub(crate) fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::JsonLines)
+    }
 
     /// By its name in definitions.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "json" => Some(Self::Json),
+            "json-lines" => Some(Self::JsonLines),
+            "xml" => Some(Self::Xml),
             "form" => Some(Self::Form),
+            "multipart" => Some(Self::Multipart),
             "opaque" => Some(Self::Opaque),
             _ => None,
         }

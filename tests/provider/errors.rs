@@ -63,7 +63,11 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
         (", take = \"v1\"", "", &["`verify[0].signature`", "`take`"]),
         ("unit = \"seconds\"", "unit = \"days\"", &["`verify[0].timestamp.unit`", "milliseconds", "rfc3339"]),
         ("past = \"5m\"", "past = \"five\"", &["`verify[0].timestamp.past`", "300s"]),
-        ("format = \"json\"", "format = \"yaml\"", &["/acme.toml:15: `event.format`", "json, form, opaque"]),
+        (
+            "format = \"json\"",
+            "format = \"yaml\"",
+            &["/acme.toml:15: `event.format`", "json, json-lines, xml, form, multipart, opaque"],
+        ),
         ("{json:/id}", "{json:id}", &["/acme.toml:16: `event.id`", "starts with `/`"]),
         ("{json:/id}", "{secret}", &["`event.id`", "the secret cannot be used here"]),
         ("{json:/id}", "${nothing}", &["`event.id`", "nothing", "settings"]),

@@ -2,6 +2,7 @@
 
 mod answers;
 mod definitions;
+mod documents;
 mod filters;
 mod headers;
 mod keys;

@@ -1,7 +1,7 @@
 //! Which values may stand where, and what a signature covers.
 
 use crate::provider::plan::Variant;
-use crate::provider::template::{Filter, Source, Template};
+use crate::provider::template::{Filter, Source, Template, Value};
 
 /// Where a template stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub(super) fn covers(variant: &Variant, source: &Source) -> bool {
                     | Source::Root(_)
                     | Source::Parent(_)
                     | Source::Form(_)
+                    | Source::File(_)
+                    | Source::Xml(_)
                     | Source::Index => value.source == Source::Body,
                     Source::Query(_) => matches!(value.source, Source::Url | Source::Query(None)),
                     Source::Path => value.source == Source::Url,
@@ -76,14 +78,26 @@ pub(super) fn is_signed(variants: &[Variant], templates: &[Template], document: 
 }
 
 fn is_read_from_document(source: &Source) -> bool {
-    matches!(source, Source::Json(_) | Source::Raw(_) | Source::Root(_) | Source::Parent(_) | Source::Index)
+    matches!(
+        source,
+        Source::Json(_)
+            | Source::Raw(_)
+            | Source::Xml(_)
+            | Source::Root(_)
+            | Source::Parent(_)
+            | Source::Index
+    )
 }
 
 /// Whether the variant signs the document itself, such as a form's only field.
 fn covers_document(variant: &Variant, document: &[Template]) -> bool {
     let signs = |text: &Template| {
         text.values().iter().any(|value| {
-            document.iter().any(|document| document.sole().is_some_and(|document| document == *value))
+            // Signed as it stands there, and read after some more filters.
+            let made_of = |document: &Value| {
+                document.source == value.source && document.filters.starts_with(&value.filters)
+            };
+            document.iter().any(|document| document.sole().is_some_and(made_of))
         })
     };
     !variant.texts.is_empty() && variant.texts.iter().all(signs)

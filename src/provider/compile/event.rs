@@ -3,9 +3,9 @@
 use super::Compiler;
 use super::check::{self, Place};
 use crate::provider::json::Picker;
-use crate::provider::plan::{Batch, Format, Recipe, Variant};
+use crate::provider::plan::{Batch, Format, Items, Recipe, Variant};
 use crate::provider::raw;
-use crate::provider::template::{Source, Template};
+use crate::provider::template::{Source, Template, path};
 use crate::provider::text::Text;
 
 impl Compiler<'_> {
@@ -16,6 +16,7 @@ impl Compiler<'_> {
         variants: &[Variant],
     ) -> Recipe {
         let format = self.word(&raw.format, "event.format", &Format::NAMES.join(", "), Format::from_name);
+        let format = format.unwrap_or(Format::Opaque);
         let faults = self.errors.len();
         let id = self.templates(&raw.id, "event.id", Place::Event);
         if id.is_empty() && self.errors.len() == faults {
@@ -40,11 +41,8 @@ impl Compiler<'_> {
         let all = [&id, &event_type, &account, &ordering_key].into_iter().flatten();
         let picker = picker(all.chain(occurred_at.iter().flat_map(|(value, _)| value)));
         Recipe {
-            format: format.unwrap_or(Format::Opaque),
-            batch: batch.map(|batch| Batch {
-                when: self.conditions(&batch.when, "batch.when", Place::Request),
-                items: self.items(batch),
-            }),
+            format,
+            batch: self.batch(batch, format),
             id_signed: check::is_signed(variants, &id, &document),
             type_signed: check::is_signed(variants, &event_type, &document),
             document,
@@ -57,20 +55,43 @@ impl Compiler<'_> {
         }
     }
 
-    fn items(&mut self, batch: &raw::Batch) -> Vec<String> {
+    fn batch(&mut self, raw: Option<&raw::Batch>, format: Format) -> Option<Batch> {
+        if format == Format::JsonLines {
+            if raw.is_some() {
+                self.error(None, "batch", "every line is an event already: leave [batch] out".into());
+            }
+            return Some(Batch { when: Vec::new(), items: Items::Lines });
+        }
+        let raw = raw?;
+        let when = self.conditions(&raw.when, "batch.when", Place::Request);
+        let items = match format {
+            Format::Xml => Items::Elements(self.items(raw, is_path, ELEMENTS)),
+            _ => Items::Arrays(self.items(raw, |path| path.starts_with('/') && path.ends_with("/*"), ARRAYS)),
+        };
+        Some(Batch { when, items })
+    }
+
+    fn items(&mut self, batch: &raw::Batch, fits: fn(&str) -> bool, expected: &str) -> Vec<String> {
         let paths: Vec<&Text> = batch.items.iter().collect();
         for (at, text) in paths.iter().enumerate() {
             let path = text.as_str();
             let whole = path.is_empty() && at > 0 && at + 1 == paths.len();
-            let items = path.starts_with('/') && path.ends_with("/*");
-            if !whole && !items {
-                let message = "a path to items starts with `/` and ends with `/*`, for example `/events/*`; the last \
-                               of several may be \"\": the whole is the event where none is there";
-                self.error(Some(text), "batch.items", message.into());
+            if !whole && !fits(path) {
+                let message = format!(
+                    "{expected}; the last of several may be \"\": the whole is the event where none is there"
+                );
+                self.error(Some(text), "batch.items", message);
             }
         }
         paths.iter().map(|text| text.as_str().to_owned()).collect()
     }
+}
+
+const ARRAYS: &str = "a path to items starts with `/` and ends with `/*`, for example `/events/*`";
+const ELEMENTS: &str = "a path to items in XML names elements, for example `/Envelope/Body/Notification`";
+
+fn is_path(text: &str) -> bool {
+    path(text).is_ok() && !text.contains('@')
 }
 
 fn picker<'a>(templates: impl Iterator<Item = &'a Template>) -> Picker {

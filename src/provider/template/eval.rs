@@ -9,7 +9,9 @@ use super::{Piece, Source, Template, Value, is_challenge};
 use crate::clock::Timestamp;
 use crate::model::Request;
 use crate::provider::algorithm::Hash;
+use crate::provider::form::Form;
 use crate::provider::json::{self, Picked};
+use crate::provider::xml;
 
 /// What the values of a template are taken from.
 pub(crate) struct Scope<'a> {
@@ -32,7 +34,9 @@ pub(crate) struct Scope<'a> {
     pub(crate) arrival: Option<(Uuid, Timestamp)>,
     /// What the answer to a handshake is made from.
     pub(crate) challenge: Option<&'a [u8]>,
-    form: OnceCell<Vec<(String, String)>>,
+    /// Whether the documents are XML, and not JSON.
+    pub(crate) is_xml: bool,
+    form: OnceCell<Form>,
 }
 
 /// Why a template says nothing.
@@ -70,6 +74,7 @@ impl<'a> Scope<'a> {
             index: 0,
             arrival: None,
             challenge: None,
+            is_xml: false,
             form: OnceCell::new(),
         }
     }
@@ -95,8 +100,11 @@ impl<'a> Scope<'a> {
                 single(source, self.request.headers.iter().filter(|(key, _)| key == name))?
                     .map(|(_, value)| Cow::Borrowed(value))
             }
-            Source::Form(name) => single(source, self.form().iter().filter(|(key, _)| key == name))?
-                .map(|(_, value)| Cow::Owned(value.clone().into_bytes())),
+            Source::Form(name) => single(source, self.form().fields.iter().filter(|(key, _)| key == name))?
+                .map(|(_, value)| Cow::Owned(value.clone())),
+            Source::File(name) => single(source, self.form().files.iter().filter(|(key, _)| key == name))?
+                .map(|(_, content)| Cow::Owned(content.to_vec())),
+            Source::Xml(at) => xml::text(self.document, at).map_err(unreadable)?.map(owned),
             Source::Json(at) => self
                 .raw(at)
                 .and_then(|raw| raw.map_or(Ok(None), json::scalar))
@@ -107,8 +115,8 @@ impl<'a> Scope<'a> {
                 .map_err(unreadable)?
                 .filter(|raw| *raw != "null")
                 .map(|raw| Cow::Borrowed(raw.as_bytes())),
-            Source::Parent(at) => json::text(self.parent, at).map_err(unreadable)?.map(bytes),
-            Source::Root(at) => json::text(self.root, at).map_err(unreadable)?.map(bytes),
+            Source::Parent(at) => self.around(self.parent, at).map_err(unreadable)?,
+            Source::Root(at) => self.around(self.root, at).map_err(unreadable)?,
             Source::Part(name) => single(source, self.parts.iter().filter(|(key, _)| key == name))?
                 .map(|(_, value)| Cow::Borrowed(value.as_bytes())),
             Source::Secret => self.secret.map(Cow::Borrowed),
@@ -121,6 +129,14 @@ impl<'a> Scope<'a> {
             }),
             Source::Challenge => self.challenge.map(Cow::Borrowed),
         })
+    }
+
+    /// A value beside the item of a batch.
+    fn around(&self, document: &'a [u8], at: &str) -> Result<Option<Cow<'a, [u8]>>, String> {
+        if self.is_xml {
+            return Ok(xml::text(document, at)?.map(owned));
+        }
+        Ok(json::text(document, at)?.map(bytes))
     }
 
     /// The JSON text at a pointer of the document.
@@ -170,16 +186,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn form(&self) -> &[(String, String)] {
-        self.form.get_or_init(|| {
-            let is_form = self.request.headers.text("content-type").is_some_and(|content_type| {
-                let media = content_type.split(';').next().unwrap_or_default().trim();
-                media.eq_ignore_ascii_case("application/x-www-form-urlencoded")
-            });
-            // The header is seldom signed, and must not choose how signed bytes are read: what begins like JSON is none.
-            let is_json = matches!(self.request.body.trim_ascii_start().first(), Some(b'{' | b'['));
-            if is_form && !is_json { pairs(&self.request.body) } else { Vec::new() }
-        })
+    fn form(&self) -> &Form {
+        self.form.get_or_init(|| Form::of(self.request))
     }
 }
 
@@ -247,4 +255,8 @@ fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     }
+}
+
+fn owned<'a>(text: String) -> Cow<'a, [u8]> {
+    Cow::Owned(text.into_bytes())
 }

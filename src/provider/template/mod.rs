@@ -20,6 +20,7 @@ pub(crate) use condition::Condition;
 pub(crate) use eval::{Scope, Trouble};
 pub(crate) use filter::Filter;
 pub(crate) use oracle::is_challenge;
+pub(crate) use parse::path;
 pub(crate) use pattern::Pattern;
 
 /// A parsed template.
@@ -58,13 +59,17 @@ pub(crate) enum Source {
     Header(String),
     /// A field of a form body, decoded.
     Form(String),
+    /// The content of a file in a multipart form.
+    File(String),
+    /// A path into the event's document, which is XML.
+    Xml(String),
     /// A JSON pointer into the event's document (the item of a batch).
     Json(String),
     /// A JSON pointer into the event's document: the JSON text that stands there, whatever it is.
     Raw(String),
-    /// A JSON pointer into the document that holds the batch.
+    /// A pointer or path into the document that holds the batch.
     Root(String),
-    /// A JSON pointer into the element that holds the innermost array of a batch.
+    /// A pointer or path into the element that holds the innermost array of a batch.
     Parent(String),
     /// A named part of the place where the signature stands.
     Part(String),
@@ -123,10 +128,12 @@ impl std::fmt::Display for Source {
             Self::Query(Some(name)) => write!(f, "query parameter `{name}`"),
             Self::Header(name) => write!(f, "header `{name}`"),
             Self::Form(name) => write!(f, "form field `{name}`"),
+            Self::File(name) => write!(f, "file `{name}`"),
+            Self::Xml(path) => write!(f, "XML value `{path}`"),
             Self::Json(pointer) => write!(f, "JSON value `{pointer}`"),
             Self::Raw(pointer) => write!(f, "JSON text `{pointer}`"),
-            Self::Parent(pointer) => write!(f, "JSON value `{pointer}` of what holds the item"),
-            Self::Root(pointer) => write!(f, "JSON value `{pointer}` of the whole body"),
+            Self::Parent(pointer) => write!(f, "value `{pointer}` of what holds the item"),
+            Self::Root(pointer) => write!(f, "value `{pointer}` of the whole body"),
             Self::Part(name) => write!(f, "signature part `{name}`"),
             Self::Secret => f.write_str("the secret"),
             Self::Body => f.write_str("the body"),

@@ -11,6 +11,8 @@ pub(crate) const SOURCES: &[&str] = &[
     "query:NAME",
     "header:NAME",
     "form:NAME",
+    "file:NAME",
+    "xml:/PATH",
     "json:/POINTER",
     "raw:/POINTER",
     "root:/POINTER",
@@ -108,6 +110,8 @@ fn source(text: &str) -> Result<Source, String> {
         ("query", Some(name)) => Source::Query(Some(named(text, name)?)),
         ("header", Some(name)) => Source::Header(named(text, name)?.to_ascii_lowercase()),
         ("form", Some(name)) => Source::Form(named(text, name)?),
+        ("file", Some(name)) => Source::File(named(text, name)?),
+        ("xml", Some(at)) => Source::Xml(path(at)?),
         ("json", Some(at)) => Source::Json(pointer(at)?),
         ("raw", Some(at)) => Source::Raw(pointer(at)?),
         ("root", Some(at)) => Source::Root(pointer(at)?),
@@ -141,4 +145,20 @@ pub(crate) fn pointer(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err(format!("`{text}` is not a JSON pointer: it starts with `/`"))
+}
+
+/// Checks a path into XML: names of elements, at the end perhaps `@` and the name of an attribute.
+pub(crate) fn path(text: &str) -> Result<String, String> {
+    let mut names = text.split('/').skip(1).peekable();
+    let mut fits = text.starts_with('/');
+    while let Some(name) = names.next() {
+        let name = if names.peek().is_none() { name.strip_prefix('@').unwrap_or(name) } else { name };
+        fits &= !name.is_empty() && !name.contains(['@', ':', '*']);
+    }
+    if fits && !text.starts_with("/@") {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{text}` is no path into XML, for example /Envelope/Body/Id or /event/@type, without prefixes"
+    ))
 }
