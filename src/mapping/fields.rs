@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::model::{Reason, Rejection, Request};
+use crate::model::{Reason, Rejection};
 use crate::provider::{FirstOf, Format, Item, Recipe, Scope, Trouble};
-use crate::verify::moment;
+use crate::verify::{Verified, moment};
 
 /// Ids are part of a primary key and of `webhook-id`: a longer one is no id.
 const MAX_ID: usize = 255;
@@ -22,22 +22,23 @@ pub(super) struct Fields {
     pub(super) ordering_key: Option<String>,
 }
 
-/// Reads one event: an item of a batch, or all of the document. `arrival`: the request's id and when it came.
+/// Reads one event: an item of a batch, or all of the document. `request_id`: for `{unique}`.
 pub(super) fn read(
     recipe: &Recipe,
-    request: &Request,
+    verified: &Verified,
     root: &[u8],
     index: usize,
     item: Option<&Item<'_>>,
-    arrival: (Uuid, Timestamp),
+    request_id: Uuid,
 ) -> Result<Fields, Rejection> {
     let document = item.map_or(root, |item| item.text.as_bytes());
-    let mut scope = Scope::new(request);
+    let mut scope = Scope::new(verified.request());
+    scope.token = verified.token().cloned();
     scope.document = document;
     scope.root = root;
     scope.parent = item.map_or(root, |item| item.parent.as_bytes());
     scope.index = index;
-    scope.arrival = Some(arrival);
+    scope.arrival = Some((request_id, verified.received_at()));
     scope.is_xml = recipe.format == Format::Xml;
     let picked = if recipe.format.is_json() { recipe.picker.pick(document).ok() } else { None };
     scope.picked = picked.as_ref();

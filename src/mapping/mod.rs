@@ -38,12 +38,12 @@ pub fn map(
 ) -> Result<Vec<NewEvent>, Rejection> {
     let request = verified.request();
     let recipe = provider.recipe();
-    let root = document(request, provider);
+    let root = document(verified, provider);
     guard(&root, expect)?;
     let headers = Arc::new(storable_headers(request, provider));
     let content_type = request.headers.text("content-type").map(str::to_owned);
     let build = |index: usize, item: Option<&Item<'_>>| {
-        let fields = read(recipe, request, &root, index, item, (request_id, verified.received_at()))?;
+        let fields = read(recipe, verified, &root, index, item, request_id)?;
         let body = match item {
             Some(item) => slice(&request.body, item.text.as_bytes()),
             None => request.body.clone(),
@@ -103,10 +103,11 @@ fn event(
 }
 
 /// The document that holds the event or the batch.
-fn document<'a>(request: &'a Request, provider: &'a Provider) -> Cow<'a, [u8]> {
-    let scope = Scope::new(request);
+fn document<'a>(verified: &'a Verified, provider: &'a Provider) -> Cow<'a, [u8]> {
+    let mut scope = Scope::new(verified.request());
+    scope.token = verified.token().cloned();
     let rendered = provider.recipe().document.iter().find_map(|template| template.render(&scope).ok());
-    rendered.unwrap_or(Cow::Borrowed(&request.body))
+    rendered.unwrap_or(Cow::Borrowed(&verified.request().body))
 }
 
 /// The endpoint's guard against events of another environment.

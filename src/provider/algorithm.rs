@@ -2,10 +2,11 @@
 
 use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
-use ring::signature::{self, UnparsedPublicKey};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use sha3::Keccak256;
+
+use super::scheme::Scheme;
 
 /// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,74 +84,32 @@ pub(crate) enum Algorithm {
     /// The secret itself is sent.
     Token,
     /// With a private key of the provider's; ours is the public key.
-    Public(PublicKey),
-}
-
-/// A signature scheme with a public key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PublicKey {
-    /// Ed25519; the key has 32 bytes.
-    Ed25519,
-    /// ECDSA on P-256 over SHA-256, the signature in DER; the key is an uncompressed point.
-    P256,
-    /// The same, the signature being both numbers, 32 bytes each.
-    P256Raw,
-    /// RSA (PKCS#1 v1.5) over SHA-256; the key is an `RSAPublicKey` of 2048 bits or more.
-    RsaSha256,
-    /// The same over SHA-1, from 1024 bits: only where a provider still signs so.
-    RsaSha1,
-}
-
-impl PublicKey {
-    const ALL: [(&'static str, Self); 5] = [
-        ("ed25519", Self::Ed25519),
-        ("ecdsa-p256-sha256", Self::P256),
-        ("ecdsa-p256-sha256-raw", Self::P256Raw),
-        ("rsa-sha256", Self::RsaSha256),
-        ("rsa-sha1", Self::RsaSha1),
-    ];
-
-    /// Whether the signature is right. Nothing in it is secret, so time does not matter.
-    pub(crate) fn verifies(self, key: &[u8], text: &[u8], signature: &[u8]) -> bool {
-        let algorithm: &dyn signature::VerificationAlgorithm = match self {
-            Self::Ed25519 => &signature::ED25519,
-            Self::P256 => &signature::ECDSA_P256_SHA256_ASN1,
-            Self::P256Raw => &signature::ECDSA_P256_SHA256_FIXED,
-            Self::RsaSha256 => &signature::RSA_PKCS1_2048_8192_SHA256,
-            Self::RsaSha1 => &signature::RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY,
-        };
-        UnparsedPublicKey::new(algorithm, key).verify(text, signature).is_ok()
-    }
+    Public(Scheme),
+    /// A token in compact form (RFC 7515), which names one of the allowed algorithms.
+    Jws,
+    /// Nothing is proved.
+    None,
 }
 
 impl Algorithm {
     /// All names, for messages and the documentation's test.
-    pub(crate) const NAMES: [&'static str; 17] = [
-        "hmac-md5",
-        "hmac-sha1",
-        "hmac-sha256",
-        "hmac-sha384",
-        "hmac-sha512",
-        "md5",
-        "sha1",
-        "sha256",
-        "sha384",
-        "sha512",
-        "keccak-256",
-        "token",
-        "ed25519",
-        "ecdsa-p256-sha256",
-        "ecdsa-p256-sha256-raw",
-        "rsa-sha256",
-        "rsa-sha1",
-    ];
+    pub(crate) fn names() -> String {
+        let hmacs = Hash::ALL.iter().filter(|(_, hash)| *hash != Hash::Keccak256);
+        let hmacs = hmacs.map(|(name, _)| format!("hmac-{name}"));
+        let hashes = Hash::ALL.iter().map(|(name, _)| (*name).to_owned());
+        let others = ["token", "jws", "none"].into_iter().chain(Scheme::ALL.map(|(name, _)| name));
+        hmacs.chain(hashes).chain(others.map(str::to_owned)).collect::<Vec<_>>().join(", ")
+    }
 
     /// By its name in definitions.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        if name == "token" {
-            return Some(Self::Token);
+        match name {
+            "token" => return Some(Self::Token),
+            "jws" => return Some(Self::Jws),
+            "none" => return Some(Self::None),
+            _ => {}
         }
-        if let Some((_, scheme)) = PublicKey::ALL.iter().find(|(known, _)| *known == name) {
+        if let Some((_, scheme)) = Scheme::ALL.iter().find(|(known, _)| *known == name) {
             return Some(Self::Public(*scheme));
         }
         match name.strip_prefix("hmac-") {
@@ -164,10 +123,5 @@ impl Algorithm {
     /// Whether the secret itself is sent.
     pub(crate) fn sends_secret(self) -> bool {
         self == Self::Token
-    }
-
-    /// Whether whoever verifies can also sign.
-    pub(crate) fn is_symmetric(self) -> bool {
-        !matches!(self, Self::Public(_))
     }
 }

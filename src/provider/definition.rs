@@ -7,69 +7,11 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 
+use super::parts::{Confidence, Parts, Source};
 use super::plan::{Answer, Handshake, Recipe, Variant};
 use super::template::{Source as From, Template};
 use super::{DefinitionError, Sample, Setting, SettingsError, compile, raw};
 use crate::model::{Headers, Outcome, Reason, Reply};
-
-/// How sure we are of a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confidence {
-    /// Read in the provider's own SDK, documentation or server source.
-    Confirmed,
-    /// Third parties agree, or parts are not certain.
-    Unconfirmed,
-}
-
-impl Confidence {
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "confirmed" => Some(Self::Confirmed),
-            "unconfirmed" => Some(Self::Unconfirmed),
-            _ => None,
-        }
-    }
-
-    /// The word in `hookgate providers`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Unconfirmed => "unconfirmed",
-        }
-    }
-}
-
-/// A definition's text, kept so that an endpoint's settings can be filled in.
-pub(crate) struct Source {
-    pub(crate) file: String,
-    pub(crate) text: String,
-    pub(crate) raw: raw::Definition,
-}
-
-/// What compiling makes of a definition.
-pub(crate) struct Parts {
-    pub(crate) confidence: Confidence,
-    pub(crate) settings: Vec<Setting>,
-    pub(crate) methods: Vec<String>,
-    pub(crate) max_body: Option<usize>,
-    pub(crate) credentials: Vec<Template>,
-    pub(crate) variants: Vec<Variant>,
-    pub(crate) sign_headers: Vec<(String, String)>,
-    pub(crate) signed_beside: Vec<(String, String)>,
-    pub(crate) recipe: Recipe,
-    pub(crate) handshakes: Vec<Handshake>,
-    pub(crate) success: Option<Answer>,
-    pub(crate) rejected: u16,
-    pub(crate) rejected_headers: Vec<(HeaderName, HeaderValue)>,
-    pub(crate) rejected_empty: bool,
-    pub(crate) refused: u16,
-    pub(crate) unusable: u16,
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) retry_window: Option<Duration>,
-    pub(crate) volatile: Vec<String>,
-    pub(crate) samples: Vec<Sample>,
-}
 
 /// A compiled provider definition.
 pub struct Provider {
@@ -296,7 +238,21 @@ impl Provider {
 
     /// Whether whoever can verify can also sign (shared secret).
     pub fn is_symmetric(&self) -> bool {
-        self.candidates().all(|variant| variant.algorithm.is_symmetric())
+        self.candidates().all(Variant::is_symmetric)
+    }
+
+    /// Whether nothing can be proved without a secret from the operator.
+    pub fn needs_secret(&self) -> bool {
+        self.candidates().any(Variant::needs_secret)
+    }
+
+    /// The variants that keys are made for: those that count, and those that have to hold beside one of them.
+    pub(crate) fn keyed(&self) -> impl Iterator<Item = &Variant> {
+        let counts = |variant: &Variant| self.candidates().any(|candidate| candidate.name == variant.name);
+        let beside = |variant: &Variant| {
+            self.candidates().any(|candidate| candidate.with.as_ref() == Some(&variant.name))
+        };
+        self.parts.variants.iter().filter(move |variant| counts(variant) || beside(variant))
     }
 
     /// The variants that count, in order of preference.
@@ -321,6 +277,16 @@ impl Provider {
 
     pub(crate) fn sign_parts(&self) -> &[(String, String)] {
         &self.parts.signed_beside
+    }
+
+    /// The claims of a token that is signed here: templates with placeholders.
+    pub(crate) fn sign_claims(&self) -> &[(String, String)] {
+        &self.parts.sign_claims
+    }
+
+    /// What stands in its header besides.
+    pub(crate) fn sign_jose(&self) -> &[(String, String)] {
+        &self.parts.sign_jose
     }
 
     pub(crate) fn raw(&self) -> &raw::Definition {

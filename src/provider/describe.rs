@@ -101,6 +101,9 @@ fn variant(raw: &Verify) -> Value {
         "key": list(&raw.key),
         "signature": list(&raw.signature.from),
         "encoding": list(&raw.signature.encoding),
+        "allow": list(&raw.allow),
+        "each": raw.each.as_ref().map(Text::as_str),
+        "with": raw.with.as_ref().map(Text::as_str),
         "timestamp": raw.timestamp.as_ref().map(|timestamp| json!({
             "value": timestamp.value.as_str(),
             "unit": list(&timestamp.unit),

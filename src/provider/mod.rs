@@ -9,6 +9,7 @@ mod algorithm;
 mod answer;
 mod batch;
 mod catalogue;
+mod chain;
 mod compile;
 mod definition;
 mod describe;
@@ -16,24 +17,34 @@ mod encoding;
 mod error;
 mod form;
 mod json;
+mod jws;
+mod key;
+mod names;
+mod parts;
 mod plan;
-mod public_key;
 mod raw;
 mod sample;
+mod scheme;
 mod settings;
 mod template;
 mod text;
 mod xml;
 
 pub use catalogue::Catalogue;
-pub use definition::{Confidence, Provider};
+pub use definition::Provider;
 pub use error::DefinitionError;
+pub use parts::Confidence;
 pub use sample::{Sample, SampleIds};
 pub use settings::{Setting, SettingsError};
 
 pub(crate) use algorithm::Algorithm;
 pub(crate) use batch::{Item, items as json_items};
+pub(crate) use chain::Chain;
 pub(crate) use json::raw as json_raw;
-pub(crate) use plan::{Batch, FirstOf, Format, Freshness, Grammar, Recipe, Signature, Unit, Variant};
+pub(crate) use jws::{JwsAlgorithm, Token, signing_input, with_signature};
+pub(crate) use key::{Key, PrivateKey, PublicKey, certificates};
+pub(crate) use plan::{
+    Batch, Each, FirstOf, Format, Freshness, Grammar, Recipe, Signature, TokenRules, Unit, Variant,
+};
 pub(crate) use sample::fill;
 pub(crate) use template::{Scope, Source, Template, Trouble, is_challenge};

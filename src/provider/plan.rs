@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::algorithm::Algorithm;
+use super::chain::{Chain, Roots};
 use super::encoding::Encoding;
 use super::json::Picker;
+use super::jws::JwsAlgorithm;
 use super::template::{Condition, Filter, Pattern, Source, Template};
 
 /// One way in which a provider signs.
@@ -17,19 +19,76 @@ pub(crate) struct Variant {
     /// Only used where an operator names it.
     pub(crate) opt_in: bool,
     pub(crate) algorithm: Algorithm,
+    /// Where it is a token: which ones are taken.
+    pub(crate) token: Option<TokenRules>,
     /// How the secret's text becomes a key; all that succeed are tried.
     pub(crate) keys: Vec<Template>,
+    /// Where the key comes in certificates: which are believed.
+    pub(crate) chain: Option<Chain>,
     /// What is signed; all that the request allows are tried. None where the secret itself is sent.
     pub(crate) texts: Vec<Template>,
     pub(crate) signature: Signature,
     pub(crate) timestamp: Option<Freshness>,
     /// What must hold besides.
     pub(crate) require: Vec<Condition>,
+    /// Where every item of the body is proved by itself.
+    pub(crate) each: Option<Each>,
+    /// The variant that must hold besides.
+    pub(crate) with: Option<Arc<str>>,
     /// Whether handshakes have challenges signed with the same secret: then no text that could be one is believed.
     pub(crate) signs_challenges: bool,
 }
 
+/// Which tokens a variant takes.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenRules {
+    /// The algorithms that a header may name.
+    pub(crate) allow: Vec<JwsAlgorithm>,
+    /// How far clocks may differ where `exp` and `nbf` are judged.
+    pub(crate) leeway: Duration,
+}
+
+impl TokenRules {
+    /// Whether one of the algorithms has a shared secret.
+    pub(crate) fn takes_shared(&self) -> bool {
+        self.allow.iter().any(|allowed| matches!(allowed, JwsAlgorithm::Shared(_)))
+    }
+
+    /// Whether one of the algorithms has a public key.
+    pub(crate) fn takes_public(&self) -> bool {
+        self.allow.iter().any(|allowed| matches!(allowed, JwsAlgorithm::Public(_)))
+    }
+}
+
+/// The items that are proved one by one.
+#[derive(Clone, Debug)]
+pub(crate) struct Each {
+    /// A path such as `/items/*`.
+    pub(crate) path: String,
+    /// The same, as items are found.
+    pub(crate) items: Items,
+    /// What is read of the whole, once and not for every item.
+    pub(crate) root: Picker,
+}
+
 impl Variant {
+    /// Whether whoever verifies can also sign.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        match (&self.token, self.algorithm) {
+            (Some(rules), _) => !rules.takes_public(),
+            (None, algorithm) => !matches!(algorithm, Algorithm::Public(_)),
+        }
+    }
+
+    /// Whether nothing can be proved without a secret from the operator.
+    pub(crate) fn needs_secret(&self) -> bool {
+        let has_roots = |chain: &Chain| match &chain.roots {
+            Roots::Public => true,
+            Roots::These(roots) => !roots.is_empty(),
+        };
+        self.algorithm != Algorithm::None && !self.chain.as_ref().is_some_and(has_roots)
+    }
+
     /// Whether the place of the signature has a part of this name.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         match &self.signature.grammar {
@@ -60,6 +119,8 @@ pub(crate) struct Signature {
     pub(crate) grammar: Grammar,
     /// The forms that its text may have.
     pub(crate) encodings: Vec<Encoding>,
+    /// Whether it is a token, which may be long.
+    pub(crate) is_token: bool,
 }
 
 /// The shape of one entry.

@@ -91,16 +91,24 @@ pub(crate) struct Verify {
     pub(crate) key: Texts,
     #[serde(default)]
     pub(crate) text: Texts,
+    #[serde(default)]
     pub(crate) signature: Signature,
+    #[serde(default)]
+    pub(crate) allow: Texts,
+    pub(crate) leeway: Option<Text>,
+    pub(crate) chain: Option<Chain>,
+    pub(crate) each: Option<Text>,
+    pub(crate) with: Option<Text>,
     pub(crate) timestamp: Option<Timestamp>,
     #[serde(default)]
     pub(crate) require: Texts,
 }
 
 /// `[verify.signature]`
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Signature {
+    #[serde(default)]
     pub(crate) from: Texts,
     pub(crate) split: Option<Text>,
     pub(crate) pattern: Option<Text>,
@@ -110,7 +118,20 @@ pub(crate) struct Signature {
     pub(crate) ignore_case: bool,
     #[serde(default)]
     pub(crate) repeated: bool,
+    #[serde(default)]
     pub(crate) encoding: Texts,
+}
+
+/// `[verify.chain]`
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Chain {
+    #[serde(default)]
+    pub(crate) roots: Texts,
+    pub(crate) leaf_oid: Option<Text>,
+    pub(crate) intermediate_oid: Option<Text>,
+    #[serde(default)]
+    pub(crate) names: Texts,
 }
 
 /// `[verify.timestamp]`
@@ -131,6 +152,10 @@ pub(crate) struct Sign {
     pub(crate) headers: BTreeMap<String, Text>,
     #[serde(default)]
     pub(crate) parts: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) claims: BTreeMap<String, Text>,
+    #[serde(default)]
+    pub(crate) jose: BTreeMap<String, Text>,
 }
 
 /// `[event]`

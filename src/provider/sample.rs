@@ -7,8 +7,8 @@ use crate::clock::Timestamp;
 use crate::model::Headers;
 
 /// What `${…}` may name in a sample and in `[sign]`.
-pub(crate) const PLACEHOLDERS: [&str; 8] =
-    ["event", "object", "event_number", "object_number", "uuid", "now", "now_ms", "now_rfc3339"];
+pub(crate) const PLACEHOLDERS: [&str; 9] =
+    ["event", "object", "event_number", "object_number", "uuid", "now", "soon", "now_ms", "now_rfc3339"];
 
 /// A sample event, for `send`, `demo` and tests.
 #[derive(Clone, Debug)]
@@ -56,6 +56,7 @@ pub(crate) fn fill(text: &str, ids: &SampleIds, now: Timestamp) -> String {
             "object_number" => out.push_str(&number(&ids.object)),
             "uuid" => out.push_str(&uuid(&ids.event)),
             "now" => out.push_str(&now.timestamp().to_string()),
+            "soon" => out.push_str(&(now.timestamp() + 300).to_string()),
             "now_ms" => out.push_str(&now.timestamp_millis().to_string()),
             "now_rfc3339" => out.push_str(&now.to_rfc3339_opts(SecondsFormat::Secs, true)),
             _ => {}

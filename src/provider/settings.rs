@@ -93,6 +93,15 @@ impl Values {
         self.replace(text, |value, template| if template { value.to_owned() } else { escape(value) })
     }
 
+    /// Like [`Values::template`], but `${name}` of these names stays as it is, for later.
+    pub(crate) fn with(&self, later: &[&str], text: &str) -> Result<String, String> {
+        let mut known = Self(self.0.clone());
+        for name in later {
+            known.0.insert((*name).to_owned(), (format!("${{{name}}}"), true));
+        }
+        known.template(text)
+    }
+
     fn replace(&self, text: &str, write: impl Fn(&str, bool) -> String) -> Result<String, String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

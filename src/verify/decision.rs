@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::KeyRequest;
 use crate::clock::Timestamp;
 use crate::model::{Rejection, Reply, Request, Secret};
+use crate::provider::Token;
 
 /// The outcome of verification.
 #[derive(Debug)]
@@ -43,6 +44,7 @@ pub struct Verified {
     request: Request,
     secret: Option<usize>,
     variant: Arc<str>,
+    token: Option<Arc<Token>>,
     received_at: Timestamp,
 }
 
@@ -51,9 +53,10 @@ impl Verified {
         request: &Request,
         secret: Option<usize>,
         variant: &Arc<str>,
+        token: Option<Arc<Token>>,
         received_at: Timestamp,
     ) -> Self {
-        Self { request: request.clone(), secret, variant: Arc::clone(variant), received_at }
+        Self { request: request.clone(), secret, variant: Arc::clone(variant), token, received_at }
     }
 
     /// The genuine request.
@@ -64,6 +67,11 @@ impl Verified {
     /// The position (from 1) of the secret that fits; `None` where the scheme has no secret.
     pub fn secret_position(&self) -> Option<usize> {
         self.secret
+    }
+
+    /// The token that proved it, where the scheme has one.
+    pub(crate) fn token(&self) -> Option<&Arc<Token>> {
+        self.token.as_ref()
     }
 
     /// When it was judged.

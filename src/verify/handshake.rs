@@ -1,6 +1,6 @@
 //! Challenges of the provider.
 
-use super::Decision;
+use super::{Decision, Verified};
 use crate::model::{Reason, Rejection, Request, Secret};
 use crate::provider::{Provider, Scope};
 
@@ -10,9 +10,11 @@ pub(super) fn answer(
     request: &Request,
     provider: &Provider,
     secret: Option<&Secret>,
-    proved: bool,
+    proof: Option<&Verified>,
 ) -> Option<Decision> {
-    let scope = Scope::new(request);
+    let proved = proof.is_some();
+    let mut scope = Scope::new(request);
+    scope.token = proof.and_then(|proof| proof.token().cloned());
     let handshake = provider
         .handshakes()
         .iter()
@@ -29,7 +31,9 @@ pub(super) fn answer(
         Ok(challenge) => challenge,
         Err(trouble) => return refused(&trouble.to_string()),
     };
+    let token = scope.token.clone();
     let mut scope = Scope::new(request);
+    scope.token = token;
     scope.challenge = challenge.as_deref();
     scope.secret = secret.map(Secret::expose);
     match handshake.reply.render(&scope) {

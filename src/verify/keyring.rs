@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::clock::Timestamp;
 use crate::model::{Headers, Request, Secret};
-use crate::provider::{Provider, Scope, SettingsError, Trouble, Variant};
+use crate::provider::{Algorithm, Key, Provider, Scope, SettingsError, Variant, certificates};
 
 /// A key with fewer bytes can be found by trying.
 const MIN_KEY_BYTES: usize = 16;
@@ -14,17 +14,17 @@ const MIN_KEY_BYTES: usize = 16;
 /// An endpoint's secrets, in the form in which its provider uses them. Built once per endpoint and provider.
 #[derive(Debug)]
 pub struct Keyring {
-    variants: Vec<(Arc<str>, Vec<Key>)>,
+    variants: Vec<(Arc<str>, Vec<LiveKey>)>,
 }
 
 /// One key of one variant.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct LiveKey {
     /// The position of its secret, from 1.
     pub(super) position: usize,
     /// From this moment on it counts no more.
     until: Option<Timestamp>,
-    pub(super) bytes: Secret,
+    pub(super) key: Key,
 }
 
 impl Keyring {
@@ -38,17 +38,17 @@ impl Keyring {
         secrets: impl IntoIterator<Item = (Secret, Option<Timestamp>)>,
     ) -> Result<Self, SettingsError> {
         provider.usable()?;
-        let mut variants: Vec<(Arc<str>, Vec<Key>)> =
-            provider.candidates().map(|variant| (Arc::clone(&variant.name), Vec::new())).collect();
+        let mut variants: Vec<(Arc<str>, Vec<LiveKey>)> =
+            provider.keyed().map(|variant| (Arc::clone(&variant.name), Vec::new())).collect();
         for (at, (secret, until)) in secrets.into_iter().enumerate() {
             let position = at + 1;
             let mut problem = None;
             let mut used = false;
-            for (variant, (_, keys)) in provider.candidates().zip(&mut variants) {
+            for (variant, (_, keys)) in provider.keyed().zip(&mut variants) {
                 match decode(variant, &secret) {
                     Ok(decoded) => {
                         used = true;
-                        keys.extend(decoded.into_iter().map(|bytes| Key { position, until, bytes }));
+                        keys.extend(decoded.into_iter().map(|key| LiveKey { position, until, key }));
                     }
                     Err(why) => problem = Some(why),
                 }
@@ -61,11 +61,11 @@ impl Keyring {
         Ok(Self { variants })
     }
 
-    /// Positions of secrets whose key has fewer than 16 bytes: it can be found by trying.
+    /// Positions of shared secrets with fewer than 16 bytes: such a key can be found by trying.
     pub fn weak(&self) -> Vec<usize> {
         let keys = self.variants.iter().flat_map(|(_, keys)| keys);
-        let mut weak: Vec<usize> =
-            keys.filter(|key| key.bytes.expose().len() < MIN_KEY_BYTES).map(|key| key.position).collect();
+        let short = |key: &&LiveKey| key.shared().is_some_and(|secret| secret.expose().len() < MIN_KEY_BYTES);
+        let mut weak: Vec<usize> = keys.filter(short).map(|key| key.position).collect();
         weak.sort_unstable();
         weak.dedup();
         weak
@@ -83,21 +83,39 @@ impl Keyring {
     /// What an answer to a handshake is signed with: the first live secret, or the one at `position`.
     pub(super) fn answering(&self, position: Option<usize>, now: Timestamp) -> Option<&Secret> {
         let keys = self.variants.iter().flat_map(|(_, keys)| keys);
-        let mut live = keys.filter(|key| key.until.is_none_or(|until| now < until));
-        live.find(|key| position.is_none_or(|position| key.position == position)).map(|key| &key.bytes)
+        let live = keys.filter(|key| key.until.is_none_or(|until| now < until));
+        let mut chosen = live.filter(|key| position.is_none_or(|position| key.position == position));
+        chosen.find_map(LiveKey::shared)
     }
 
     /// The keys of one variant that count at `now`.
-    pub(super) fn live(&self, variant: &Variant, now: Timestamp) -> Vec<&Key> {
+    pub(super) fn live(&self, variant: &Variant, now: Timestamp) -> Vec<&LiveKey> {
         let keys = self.variants.iter().filter(|(name, _)| *name == variant.name).flat_map(|(_, keys)| keys);
         keys.filter(|key| key.until.is_none_or(|until| now < until)).collect()
     }
 }
 
+impl LiveKey {
+    fn shared(&self) -> Option<&Secret> {
+        match &self.key {
+            Key::Shared(secret) => Some(secret),
+            Key::Public(_) | Key::Root(_) => None,
+        }
+    }
+}
+
 /// All readings of a secret that a variant allows; at least one must succeed.
-pub(super) fn decode(variant: &Variant, secret: &Secret) -> Result<Vec<Secret>, String> {
+pub(super) fn decode(variant: &Variant, secret: &Secret) -> Result<Vec<Key>, String> {
     if secret.expose().is_empty() {
         return Err("it is empty".into());
+    }
+    if variant.algorithm == Algorithm::None {
+        return Err("this variant has no use for it".into());
+    }
+    // The operator's own certificates are the roots, in place of the definition's.
+    if variant.chain.is_some() {
+        let roots = certificates(secret.expose()).ok_or("it is no root certificate (PEM or base64 DER)")?;
+        return Ok(roots.into_iter().map(Key::Root).collect());
     }
     let nothing = Request {
         method: String::new(),
@@ -112,11 +130,9 @@ pub(super) fn decode(variant: &Variant, secret: &Secret) -> Result<Vec<Secret>, 
     let mut keys = Vec::new();
     let mut problem = String::new();
     for template in &variant.keys {
-        match template.render(&scope) {
-            Ok(bytes) if bytes.is_empty() => problem = "nothing is left of it without its prefix".into(),
-            Ok(bytes) => keys.push(Secret::new(bytes.into_owned())),
-            Err(Trouble::Absent(_)) => problem = "it has not the form that this provider uses".into(),
-            Err(trouble) => problem = trouble.to_string(),
+        match variant.keys_by(template, &scope) {
+            Ok(made) => keys.extend(made),
+            Err(why) => problem = why,
         }
     }
     if keys.is_empty() { Err(problem) } else { Ok(keys) }

@@ -1,10 +1,12 @@
 //! Finding the signatures in a request: where they stand, in what shape, within bounds.
 
-use crate::model::{Reason, Rejection};
-use crate::provider::{Grammar, Scope, Signature, Source, Trouble, Variant};
+use crate::model::{Reason, Rejection, Request};
+use crate::provider::{Algorithm, Grammar, Scope, Signature, Source, Trouble, Variant, json_items};
 
-/// A longer value is no signature; the longest real ones (a JWT with certificates) stay below.
+/// A longer value is no signature.
 const MAX_LENGTH: usize = 16 * 1024;
+/// A token carries its payload with it: those of Apple hold two more tokens, each with its certificates.
+const MAX_TOKEN: usize = 128 * 1024;
 /// Entries or pairs in one value.
 const MAX_ENTRIES: usize = 64;
 /// Signatures in one request: each costs a comparison, and a provider sends one per live secret.
@@ -21,16 +23,32 @@ pub(super) struct Group {
 
 /// The variant that a request claims to be: the first whose condition holds. There is no second choice, so that
 /// leaving out or breaking the strong one of two signatures never leads to the weaker one being tried.
-pub(super) fn choose<'a>(variants: &[&'a Variant], scope: &Scope<'_>) -> Option<&'a Variant> {
+pub(super) fn choose<'a>(variants: &[&'a Variant], request: &Request) -> Option<&'a Variant> {
     let claimed = |variant: &&&Variant| {
         if variant.when.is_empty() {
-            has_shape(&variant.signature, scope)
+            // Where nothing is proved there is no shape to know it by: its operator named it.
+            variant.algorithm == Algorithm::None
+                || in_first_item(variant, request, |scope| has_shape(&variant.signature, &scope))
         } else {
-            variant.when.iter().all(|condition| condition.holds(scope))
+            let scope = Scope::new(request);
+            variant.when.iter().all(|condition| condition.holds(&scope))
         }
     };
-    let garbled = |variant: &&&Variant| variant.when.is_empty() && is_there(&variant.signature, scope);
+    let garbled = |variant: &&&Variant| {
+        variant.when.is_empty()
+            && in_first_item(variant, request, |scope| is_there(&variant.signature, &scope))
+    };
     variants.iter().find(claimed).or_else(|| variants.iter().find(garbled)).copied()
+}
+
+/// Calls `look` with the request, or with its first item where every item is proved by itself.
+pub(super) fn in_first_item<T>(variant: &Variant, request: &Request, look: impl FnOnce(Scope<'_>) -> T) -> T {
+    let Some(each) = &variant.each else { return look(Scope::new(request)) };
+    let items = json_items(&request.body, &each.items).unwrap_or_default();
+    match items.first() {
+        Some(item) => look(Scope::of_item(request, item, 0)),
+        None => look(Scope::new(request)),
+    }
 }
 
 /// Whether something stands where the signature should, whatever it is.
@@ -109,11 +127,9 @@ impl Gathered {
         if value.is_empty() {
             return Err(malformed(format!("{place} is empty")));
         }
-        if value.len() > MAX_LENGTH {
-            return Err(malformed(format!(
-                "{place} is {} bytes long; at most {MAX_LENGTH} are read",
-                value.len()
-            )));
+        let max = if signature.is_token { MAX_TOKEN } else { MAX_LENGTH };
+        if value.len() > max {
+            return Err(malformed(format!("{place} is {} bytes long; at most {max} are read", value.len())));
         }
         let Some(split) = &signature.split else { return self.entry(signature, value, place, false) };
         for (count, entry) in value.split(split.as_str()).enumerate() {

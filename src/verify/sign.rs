@@ -1,13 +1,19 @@
 //! The mirror of verification: what makes a request genuine.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
-use super::{keyring, moment};
+use super::pen::Pen;
+use super::{moment, token};
 use crate::clock::Timestamp;
 use crate::model::{Headers, Request, Secret};
 use crate::provider::{
-    Algorithm, Grammar, Provider, SampleIds, Scope, Source, Template, Variant, fill, json_raw,
+    Algorithm, Each, Grammar, Item, Provider, SampleIds, Scope, Source, Template, Variant, fill, json_items,
+    json_raw,
 };
+
+const UNPLACED: &str = "the scheme's signature stands where it cannot be written to";
 
 /// What makes a request genuine: set these headers (replacing those of the same name), and the URL and body where
 /// they are given.
@@ -21,7 +27,8 @@ pub struct Signed {
     pub body: Option<Bytes>,
 }
 
-/// Signs `request` as the provider would at `now`: the mirror of [`super::verify()`], for symmetric schemes.
+/// Signs `request` as the provider would at `now`: the mirror of [`super::verify()`]. Where the scheme has a public key,
+/// `secret` is the private one.
 /// Headers that the request has already (an id, a timestamp) are kept and signed.
 ///
 /// # Errors
@@ -35,22 +42,20 @@ pub fn sign(
     provider.usable().map_err(|error| error.to_string())?;
     let scope = Scope::new(request);
     let fits = |variant: &&Variant| variant.when.iter().all(|condition| condition.holds(&scope));
-    let symmetric = || provider.candidates().filter(|variant| variant.algorithm.is_symmetric());
     // Conditions may be about the signature itself, which is not there yet: so the others come after.
-    let variants = symmetric().filter(fits).chain(symmetric().filter(|variant| !fits(variant)));
+    let variants = provider.candidates().filter(fits).chain(provider.candidates().filter(|it| !fits(it)));
     let mut problem = None;
     for variant in variants {
-        match sign_as(variant, provider, secret, request, now) {
+        match sign_all(variant, provider, secret, request, now) {
             Ok(signed) => return Ok(signed),
             Err(why) => problem = problem.or(Some(why)),
         }
     }
-    Err(problem.unwrap_or_else(|| {
-        format!("`{}` signs with a private key that only the provider has", provider.id())
-    }))
+    Err(problem.unwrap_or_else(|| "this provider has no way of signing".into()))
 }
 
-fn sign_as(
+/// By the variant, and by the one that has to hold besides.
+fn sign_all(
     variant: &Variant,
     provider: &Provider,
     secret: &Secret,
@@ -59,12 +64,12 @@ fn sign_as(
 ) -> Result<Signed, String> {
     let mut signer =
         Signer { variant, request: request.clone(), signed: Signed::default(), parts: Vec::new() };
-    signer.parts.extend(provider.sign_parts().iter().filter(|(name, _)| variant.needs_part(name)).cloned());
-    signer.defaults(provider, now);
-    signer.timestamp(now)?;
-    let key = keyring::decode(variant, secret)?.swap_remove(0);
-    let signature = signer.signature(&key)?;
-    signer.place(&signature)?;
+    signer.sign(provider, secret, now)?;
+    if let Some(other) = provider.keyed().find(|other| variant.with.as_ref() == Some(&other.name)) {
+        signer.variant = other;
+        signer.parts.clear();
+        signer.sign(provider, secret, now)?;
+    }
     Ok(signer.signed)
 }
 
@@ -76,6 +81,39 @@ struct Signer<'a> {
 }
 
 impl Signer<'_> {
+    fn sign(&mut self, provider: &Provider, secret: &Secret, now: Timestamp) -> Result<(), String> {
+        let variant = self.variant;
+        let parts = provider.sign_parts().iter().filter(|(name, _)| variant.needs_part(name));
+        self.parts.extend(parts.cloned());
+        self.defaults(provider, now);
+        self.timestamp(now)?;
+        if variant.algorithm == Algorithm::None {
+            return Ok(());
+        }
+        let pen = Pen::new(variant, secret)?;
+        let Some(each) = &variant.each else {
+            let signature = self.signature(&pen, provider, Scope::new(&self.request), now)?;
+            return self.place(&signature);
+        };
+        let count = self.items(each)?.len();
+        for index in 0..count {
+            // Read anew each time: the one before has been signed, so the body is another.
+            let (at, signature) = {
+                let items = self.items(each)?;
+                let item = items.get(index).ok_or("the body's items cannot be told apart")?;
+                let scope = Scope::of_item(&self.request, item, index);
+                let at = item.text.as_ptr() as usize - self.request.body.as_ptr() as usize;
+                (at..at + item.text.len(), self.signature(&pen, provider, scope, now)?)
+            };
+            self.place_in(at, &signature)?;
+        }
+        Ok(())
+    }
+
+    fn items(&self, each: &Each) -> Result<Vec<Item<'_>>, String> {
+        json_items(&self.request.body, &each.items).map_err(|why| format!("the body {why}"))
+    }
+
     /// Headers that the scheme signs and that the request does not have.
     fn defaults(&mut self, provider: &Provider, now: Timestamp) {
         let digest = name(&self.request.body, now);
@@ -106,30 +144,34 @@ impl Signer<'_> {
         Ok(())
     }
 
-    fn signature(&self, key: &Secret) -> Result<String, String> {
-        let mut scope = Scope::new(&self.request);
+    fn signature(
+        &self,
+        pen: &Pen,
+        provider: &Provider,
+        scope: Scope<'_>,
+        now: Timestamp,
+    ) -> Result<String, String> {
+        if let Some(rules) = &self.variant.token {
+            return token::make(rules, pen, provider, &scope, now);
+        }
+        let mut scope = scope;
         scope.parts = &self.parts;
-        scope.secret = Some(key.expose());
+        scope.secret = pen.shared();
         let text = match self.variant.texts.first() {
             Some(text) => {
                 text.pieces(&scope).map_err(|trouble| format!("{trouble}: give it to be signed"))?
             }
             None => Vec::new(),
         };
-        let bytes = match self.variant.algorithm {
-            Algorithm::Hmac(hash) => hash.hmac(key.expose(), &text),
-            Algorithm::Digest(hash) => hash.digest(&text.concat()),
-            Algorithm::Token => key.expose().to_vec(),
-            Algorithm::Public(_) => return Err("signing needs the provider's private key".into()),
-        };
+        let bytes = pen.sign(self.variant.algorithm, &text)?;
         let encoded = self.variant.signature.encodings.first().and_then(|encoding| encoding.encode(&bytes));
         encoded.ok_or_else(|| "the secret is not text, so it cannot be sent as a token".into())
     }
 
-    fn place(&mut self, signature: &str) -> Result<(), String> {
+    fn written(&self, signature: &str) -> String {
         let part =
             |name: &str| self.parts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        let value = match &self.variant.signature.grammar {
+        match &self.variant.signature.grammar {
             Grammar::Pattern(pattern) => pattern.write(|name| {
                 if name == "signature" { signature.to_owned() } else { part(name).unwrap_or_default() }
             }),
@@ -137,18 +179,34 @@ impl Signer<'_> {
                 let pairs = self.parts.iter().map(|(name, value)| format!("{name}={value}"));
                 pairs.chain([format!("{take}={signature}")]).collect::<Vec<_>>().join(separator)
             }
-        };
+        }
+    }
+
+    fn place(&mut self, signature: &str) -> Result<(), String> {
+        let value = self.written(signature);
         match self.variant.signature.from.first().and_then(Template::sole).map(|value| &value.source) {
             Some(Source::Header(name)) => {
                 let name = name.clone();
                 self.set_header(&name, value);
             }
             Some(Source::Query(Some(name))) => self.set_query(&name.clone(), &value),
-            Some(Source::Json(pointer)) => self.set_json(&pointer.clone(), &value)?,
+            Some(Source::Json(pointer)) => {
+                let whole = 0..self.request.body.len();
+                self.set_json(whole, &pointer.clone(), &value)?;
+            }
             Some(Source::Form(name)) => self.set_form(&name.clone(), value),
-            _ => return Err("the scheme's signature stands where it cannot be written to".into()),
+            _ => return Err(UNPLACED.into()),
         }
         Ok(())
+    }
+
+    /// Into one item of the body.
+    fn place_in(&mut self, item: Range<usize>, signature: &str) -> Result<(), String> {
+        let value = self.written(signature);
+        match self.variant.signature.from.first().and_then(Template::sole).map(|value| &value.source) {
+            Some(Source::Json(pointer)) => self.set_json(item, &pointer.clone(), &value),
+            _ => Err(UNPLACED.into()),
+        }
     }
 
     fn set_header(&mut self, name: &str, value: String) {
@@ -168,18 +226,21 @@ impl Signer<'_> {
             _ => pair,
         };
         self.signed.path_and_query = Some(format!("{}?{query}", self.request.path));
+        self.request.query = Some(query);
     }
 
-    /// The signature in place of what the body has there already.
-    fn set_json(&mut self, pointer: &str, value: &str) -> Result<(), String> {
-        let body = &self.request.body;
-        let there = json_raw(body, pointer).map_err(|why| format!("the body {why}"))?;
+    /// The signature in place of what the body has there already, `within` being the document.
+    fn set_json(&mut self, within: Range<usize>, pointer: &str, value: &str) -> Result<(), String> {
+        let body = self.request.body.clone();
+        let document = body.get(within).unwrap_or_default();
+        let there = json_raw(document, pointer).map_err(|why| format!("the body {why}"))?;
         let there =
             there.ok_or_else(|| format!("the body needs something at `{pointer}`, for the signature"))?;
         let start = there.as_ptr() as usize - body.as_ptr() as usize;
         let text = serde_json::Value::from(value).to_string();
         let signed = [&body[..start], text.as_bytes(), &body[start + there.len()..]].concat();
-        self.signed.body = Some(signed.into());
+        self.request.body = signed.into();
+        self.signed.body = Some(self.request.body.clone());
         Ok(())
     }
 
@@ -188,7 +249,8 @@ impl Signer<'_> {
             serde_urlencoded::from_bytes(&self.request.body).unwrap_or_default();
         pairs.retain(|(known, _)| known != name);
         pairs.push((name.to_owned(), value));
-        self.signed.body = Some(serde_urlencoded::to_string(pairs).unwrap_or_default().into());
+        self.request.body = serde_urlencoded::to_string(pairs).unwrap_or_default().into();
+        self.signed.body = Some(self.request.body.clone());
     }
 }
 

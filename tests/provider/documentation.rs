@@ -27,6 +27,7 @@ fn every_key_is_documented() {
         "[[verify]]\nunknown = 1",
         "[[verify]]\nsignature = { unknown = 1 }",
         "[[verify]]\ntimestamp = { unknown = 1 }",
+        "[[verify]]\nchain = { unknown = 1 }",
         "[sign]\nunknown = 1",
         "[event]\nunknown = 1",
         "[event]\noccurred_at = { unknown = 1 }",

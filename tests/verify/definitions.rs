@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::support::{NOW, SECRET, at, catalogue, request};
 
 /// A secret for each form that a definition may ask for, and another one of the same form.
-const SECRETS: [(&str, &str); 5] = [
+const SECRETS: [(&str, &str); 6] = [
     (SECRET, "whsec_b3RoZXIgdGVzdCBzZWNyZXQgd2l0aCAzMiBieXRlcyE="),
     ("aG9va2dhdGUgdGVzdCBzZWNyZXQgb2YgMzIgYnl0ZXM=", "b3RoZXIgdGVzdCBzZWNyZXQgd2l0aCAzMiBieXRlcyE="),
     (
@@ -23,6 +23,10 @@ const SECRETS: [(&str, &str); 5] = [
     (
         "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g==",
         "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA==",
+    ),
+    (
+        "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAuMqFDmCkyIbaNxvcmMyVLb3C6v/bK411Ei3nHveRAHOKwHnmsDdQ9aXE6126tdGfd0zqDrVn5s5vsDPLF9y5Fpam/3Njv0VCMaOyTcrIcp41hbEdhmydEMN+VfKQ4t7JUs1CL+Zea0jZC7sYv7L0layaauvfPHkHASqr9MhP/8YZwpjckByQf9XGiLYHezxqyavkZDYWo24I7d3Pes+EvN4IY7WtbwhX19nR8LSwG3iV3WoK+0jgwOYygPZhrBLIwN2i1wXMWs3duKg6ujYPoWIH1+VN6DVcyNsmtPHfzhEtN25BgJ5+lBdlH5RKWJqmTThldznJF634leDJawVq3wIDAQAB",
+        "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEApCOUCKuGEJdHVrPWzfI0m25ge0HrPObOXMt+hfD5/Gs4Dw7cncb1LCj92Om0Esv/w21DgMNPNzWJX2WrZUU611AXCb96MmKp6evMefOSMs4tnbY7CezALHswJjjCi30iAUrApRGal4duK+Qp+UyYN3B4Cs1bt/jMzchckL+J0SaWyocafw1qzI8SSqmRtXA6sOEd3ayTkW2xJCZ2fGcjd6RT79aC8INux5xMlG8yZH1bk31+IjLzSBQrvtP5ZvtAIOnkcGuTpC+TbkvolM/Wi3wGdt0p4Y0M6kmPsqDllmn3VGXMrZvUAYEWBea8TzWrn4N5369YMz7ET07zxyPyGwIDAQAB",
     ),
 ];
 

@@ -23,13 +23,24 @@ fn cases() -> Vec<Case> {
 }
 
 fn judge(algorithm: &str, key: &str, body: &str, signature: &str) -> Decision {
+    judged(algorithm, key, body, signature).expect("a key")
+}
+
+/// `None` where the key cannot be the algorithm's.
+fn judged(algorithm: &str, key: &str, body: &str, signature: &str) -> Option<Decision> {
     let rest = format!(
         "[[verify]]\nname = \"v1\"\nalgorithm = \"{algorithm}\"\nkey = \"{{secret|public-key}}\"\ntext = \"{{body}}\"\n\
          signature = {{ from = \"{{header:x-sign}}\", encoding = \"base64\" }}\n[event]\nformat = \"json\"\nid = \"{{json:/id}}\"\n"
     );
     let provider = acme(&rest, &[]);
-    let ring = Keyring::new(&provider, [(Secret::new(key), None)]).expect("a key");
-    verify::verify(&request(&[("x-sign", signature)], body), &provider, &ring, &Fetched::nothing(), at(NOW))
+    let ring = Keyring::new(&provider, [(Secret::new(key), None)]).ok()?;
+    Some(verify::verify(
+        &request(&[("x-sign", signature)], body),
+        &provider,
+        &ring,
+        &Fetched::nothing(),
+        at(NOW),
+    ))
 }
 
 #[test]
@@ -60,7 +71,10 @@ fn one_changed_byte_or_the_key_of_another_is_refused() {
             assert_eq!(reason(decision), Reason::SignatureMismatch, "{}: byte {at}", case.algorithm);
         }
         for other in cases().iter().filter(|other| other.public_key != case.public_key) {
-            let decision = judge(&case.algorithm, &other.public_key, BODY, &case.signature);
+            // A key of another kind is refused at start already.
+            let Some(decision) = judged(&case.algorithm, &other.public_key, BODY, &case.signature) else {
+                continue;
+            };
             assert_eq!(
                 reason(decision),
                 Reason::SignatureMismatch,

@@ -1,7 +1,8 @@
 //! Which values may stand where, and what a signature covers.
 
+use crate::provider::algorithm::Algorithm;
 use crate::provider::plan::Variant;
-use crate::provider::template::{Filter, Source, Template, Value};
+use crate::provider::template::{Condition, Filter, Source, Template, Value};
 
 /// Where a template stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,11 @@ pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
         let fits = match &value.source {
             Source::Secret => matches!(place, Place::Key | Place::Signed),
             Source::Part(_) => matches!(place, Place::Signed | Place::Beside),
+            Source::Claim(_) | Source::ClaimRaw(_) | Source::Jose(_) => {
+                matches!(place, Place::Beside | Place::Event | Place::Handshake)
+            }
+            // Before the proof only where every item is proved: `each` sees to that.
+            Source::Root(_) if matches!(place, Place::Signed | Place::Beside) => true,
             Source::Root(_) | Source::Parent(_) | Source::Index | Source::Unique | Source::Received(_) => {
                 place == Place::Event
             }
@@ -46,26 +52,74 @@ pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
 
 /// Whether the signature of `variant` covers a value from `source`.
 pub(super) fn covers(variant: &Variant, source: &Source) -> bool {
+    if variant.algorithm == Algorithm::Jws {
+        return match source {
+            Source::Claim(_) | Source::ClaimRaw(_) | Source::Jose(_) => true,
+            _ => is_of_body(source) && hashes_body(variant),
+        };
+    }
     let within = |text: &Template| {
         text.values().iter().any(|value| {
             value.source == *source
                 || match source {
-                    Source::Json(_)
-                    | Source::Raw(_)
-                    | Source::Root(_)
-                    | Source::Parent(_)
-                    | Source::Form(_)
-                    | Source::File(_)
-                    | Source::Xml(_)
-                    | Source::Index => value.source == Source::Body,
                     Source::Query(_) => matches!(value.source, Source::Url | Source::Query(None)),
                     Source::Path => value.source == Source::Url,
                     Source::Secret => true,
-                    _ => false,
+                    _ => is_of_body(source) && is_whole_body(value),
                 }
         })
     };
     !variant.texts.is_empty() && variant.texts.iter().all(within)
+}
+
+fn is_of_body(source: &Source) -> bool {
+    matches!(
+        source,
+        Source::Body
+            | Source::Json(_)
+            | Source::Raw(_)
+            | Source::Root(_)
+            | Source::Parent(_)
+            | Source::Form(_)
+            | Source::File(_)
+            | Source::Xml(_)
+            | Source::Index
+    )
+}
+
+/// The body, or what only the whole of it can lead to.
+fn is_whole_body(value: &Value) -> bool {
+    let part = |filter: &Filter| {
+        matches!(
+            filter,
+            Filter::First(_)
+                | Filter::Last(_)
+                | Filter::Before(_)
+                | Filter::After(_)
+                | Filter::Then(_)
+                | Filter::Json(_)
+        )
+    };
+    value.source == Source::Body && !value.filters.iter().any(part)
+}
+
+/// Whether a claim is the body's digest, always.
+fn hashes_body(variant: &Variant) -> bool {
+    let is_claim = |template: &Template| {
+        template.sole().is_some_and(|value| matches!(value.source, Source::Claim(_) | Source::ClaimRaw(_)))
+    };
+    let is_digest = |template: &Template| {
+        template.sole().is_some_and(|value| {
+            let hashed = value.filters.iter().any(|filter| matches!(filter, Filter::Hash(_)));
+            hashed && is_whole_body(value)
+        })
+    };
+    variant.require.iter().any(|condition| match condition {
+        Condition::Equal(left, right) => {
+            (is_claim(left) && is_digest(right)) || (is_digest(left) && is_claim(right))
+        }
+        _ => false,
+    })
 }
 
 /// Whether every value of `template` is covered by every variant that is in use by itself.
@@ -89,8 +143,15 @@ fn is_read_from_document(source: &Source) -> bool {
     )
 }
 
-/// Whether the variant signs the document itself, such as a form's only field.
+/// Whether the variant signs the document itself, such as a form's only field, or a token's claims.
 fn covers_document(variant: &Variant, document: &[Template]) -> bool {
+    let is_claims = |document: &Template| {
+        let source = document.sole().map(|value| &value.source);
+        matches!(source, Some(Source::Claim(_) | Source::ClaimRaw(_)))
+    };
+    if variant.algorithm == Algorithm::Jws {
+        return !document.is_empty() && document.iter().all(is_claims);
+    }
     let signs = |text: &Template| {
         text.values().iter().any(|value| {
             // Signed as it stands there, and read after some more filters.

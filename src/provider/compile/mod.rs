@@ -5,14 +5,16 @@
 mod check;
 mod event;
 mod reply;
+mod token;
 mod verify;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::definition::{Confidence, Parts, Provider, Source};
+use super::definition::Provider;
 use super::error::DefinitionError;
+use super::parts::{Confidence, Parts, Source};
 use super::plan::Handshake;
 use super::raw;
 use super::settings::{Setting, Values};
@@ -97,6 +99,8 @@ impl<'a> Compiler<'a> {
             max_body: raw.request.max_body.as_ref().and_then(|text| self.size(text, "request.max_body")),
             credentials: self.templates(&raw.request.credentials, "request.credentials", Place::Request),
             sign_headers: self.sample_headers(&raw.sign.headers, "sign.headers"),
+            sign_claims: self.claims(&raw.sign.claims, "sign.claims"),
+            sign_jose: self.claims(&raw.sign.jose, "sign.jose"),
             signed_beside: raw.sign.parts.clone().into_iter().collect(),
             handshakes,
             success: raw

@@ -6,7 +6,7 @@ use super::Compiler;
 use super::check::{self, Place};
 use crate::provider::algorithm::Algorithm;
 use crate::provider::encoding::Encoding;
-use crate::provider::plan::{Freshness, Grammar, Signature, Unit, Variant};
+use crate::provider::plan::{Freshness, Grammar, Signature, TokenRules, Unit, Variant};
 use crate::provider::raw;
 use crate::provider::template::{Pattern, Source, Template};
 use crate::provider::text::{Text, Texts};
@@ -16,34 +16,47 @@ impl Compiler<'_> {
         if raw.is_empty() {
             self.error(None, "verify", "a definition needs at least one [[verify]]".into());
         }
-        raw.iter().enumerate().filter_map(|(at, raw)| self.variant(raw, &format!("verify[{at}]"))).collect()
+        let variants: Vec<Variant> = raw
+            .iter()
+            .enumerate()
+            .filter_map(|(at, raw)| self.variant(raw, &format!("verify[{at}]")))
+            .collect();
+        self.partners(raw, &variants);
+        variants
     }
 
     fn variant(&mut self, raw: &raw::Verify, key: &str) -> Option<Variant> {
         let algorithm = self.word(
             &raw.algorithm,
             &format!("{key}.algorithm"),
-            &Algorithm::NAMES.join(", "),
+            &Algorithm::names(),
             Algorithm::from_name,
         )?;
         let text_key = format!("{key}.text");
         let texts = self.templates(&raw.text, &text_key, Place::Signed);
         self.text_fits(raw, algorithm, &texts, &text_key);
-        let variant = Variant {
+        let token = self.token_rules(raw, algorithm, key);
+        let mut variant = Variant {
             name: Arc::from(raw.name.as_str()),
             when: self.conditions(&raw.when, &format!("{key}.when"), Place::Request),
             opt_in: raw.opt_in,
             algorithm,
-            keys: self.keys(raw, key),
-            signature: self.signature(&raw.signature, &format!("{key}.signature"))?,
+            keys: self.keys(raw, token.as_ref(), key),
+            token,
+            chain: raw.chain.as_ref().map(|it| self.chain(it, &format!("{key}.chain"))),
+            signature: self.signature(raw, algorithm, &format!("{key}.signature"))?,
             timestamp: raw.timestamp.as_ref().and_then(|it| self.freshness(it, &format!("{key}.timestamp"))),
             require: self.conditions(&raw.require, &format!("{key}.require"), Place::Beside),
+            each: None,
+            with: raw.with.as_ref().map(|name| Arc::from(name.as_str())),
             texts,
             // Said once the handshakes are known.
             signs_challenges: false,
         };
+        variant.each = self.each(raw, &variant, key);
         self.parts_exist(raw, &variant, key);
         self.timestamp_is_signed(raw, &variant, key);
+        self.token_fits(raw, &variant, key);
         Some(variant)
     }
 
@@ -52,7 +65,9 @@ impl Compiler<'_> {
         let holds_secret = |text: &Template| text.values().iter().any(|v| v.source == Source::Secret);
         let problem = match algorithm {
             Algorithm::Token if !raw.text.is_empty() => "a token signs nothing: leave `text` out",
-            Algorithm::Token => return,
+            Algorithm::Jws if !raw.text.is_empty() => "a token says itself what is signed: leave `text` out",
+            Algorithm::None if !raw.text.is_empty() => "nothing is signed: leave `text` out",
+            Algorithm::Token | Algorithm::Jws | Algorithm::None => return,
             _ if raw.text.is_empty() => "say what is signed, for example \"{body}\"",
             Algorithm::Digest(_) if !texts.iter().all(holds_secret) => {
                 "a plain hash proves nothing unless {secret} is part of the text"
@@ -62,17 +77,28 @@ impl Compiler<'_> {
         self.error(Some(at), key, problem.into());
     }
 
-    fn keys(&mut self, raw: &raw::Verify, key: &str) -> Vec<Template> {
+    fn keys(&mut self, raw: &raw::Verify, token: Option<&TokenRules>, key: &str) -> Vec<Template> {
         let keys = self.templates(&raw.key, &format!("{key}.key"), Place::Key);
         if !keys.is_empty() {
             return keys;
         }
-        Template::parse("{secret}").into_iter().collect()
+        // A token's key is what it reads as: a public key is never a shared secret too.
+        let public = token.is_some_and(TokenRules::takes_public);
+        let shared = token.is_none_or(TokenRules::takes_shared);
+        let usual = [public.then_some("{secret|public-key}"), shared.then_some("{secret}")];
+        usual.into_iter().flatten().filter_map(|text| Template::parse(text).ok()).collect()
     }
 
-    fn signature(&mut self, raw: &raw::Signature, key: &str) -> Option<Signature> {
-        let names = Encoding::names().collect::<Vec<_>>().join(", ");
-        let encodings = self.words(&raw.encoding, &format!("{key}.encoding"), &names, Encoding::from_name)?;
+    fn signature(&mut self, verify: &raw::Verify, algorithm: Algorithm, key: &str) -> Option<Signature> {
+        let raw = &verify.signature;
+        let encodings = self.encodings(verify, algorithm, &format!("{key}.encoding"))?;
+        if raw.from.is_empty() && algorithm != Algorithm::None {
+            self.error(
+                Some(&verify.algorithm),
+                &format!("{key}.from"),
+                "say where the signature stands".into(),
+            );
+        }
         let from = self.templates(&raw.from, &format!("{key}.from"), Place::Request);
         let is_header = |from: &Template| matches!(from.sole(), Some(value) if matches!(value.source, Source::Header(_)) && value.filters.is_empty());
         if raw.repeated && !from.iter().all(is_header) {
@@ -86,7 +112,27 @@ impl Compiler<'_> {
             split: raw.split.as_ref().map(|text| self.plain(text, &format!("{key}.split"))),
             grammar: self.grammar(raw, key)?,
             encodings,
+            is_token: algorithm == Algorithm::Jws,
         })
+    }
+
+    fn encodings(&mut self, verify: &raw::Verify, algorithm: Algorithm, key: &str) -> Option<Vec<Encoding>> {
+        let given = &verify.signature.encoding;
+        match (algorithm, given.iter().next()) {
+            (Algorithm::Jws | Algorithm::None, None) => Some(vec![Encoding::Plain]),
+            (Algorithm::Jws | Algorithm::None, Some(text)) => {
+                self.error(Some(text), key, "this algorithm has no encoding of its own to choose".into());
+                None
+            }
+            (_, Some(_)) => {
+                let names = Encoding::names().collect::<Vec<_>>().join(", ");
+                self.words(given, key, &names, Encoding::from_name)
+            }
+            (_, None) => {
+                self.error(Some(&verify.algorithm), key, "say how the signature is written".into());
+                None
+            }
+        }
     }
 
     fn grammar(&mut self, raw: &raw::Signature, key: &str) -> Option<Grammar> {

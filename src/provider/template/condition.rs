@@ -1,9 +1,11 @@
-//! Conditions over a request: `A == B`, `A != B`, `A` (is there), `!A` (is not there), A and B being templates;
+//! Conditions over a request: `A == B`, `A != B`, `A in B`, `A` (is there), `!A` (is not there), A and B being templates;
 //! several with ` or ` between them.
 
+use serde_json::value::RawValue;
 use subtle::ConstantTimeEq as _;
 
 use super::{Scope, Template, Trouble};
+use crate::provider::json;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub(crate) enum Condition {
     Equal(Template, Template),
     /// The left side is absent, or the two differ.
     Different(Template, Template),
+    /// The right side is JSON: a scalar that equals the left side, or an array with such a one.
+    Among(Template, Template),
     /// It is there and not empty.
     Present(Template),
     /// It is not there, or empty.
@@ -42,6 +46,9 @@ impl Condition {
         if let Some((left, right)) = text.split_once(" != ") {
             return Ok(Self::Different(template(left)?, template(right)?));
         }
+        if let Some((left, right)) = text.split_once(" in ") {
+            return Ok(Self::Among(template(left)?, template(right)?));
+        }
         match text.strip_prefix('!') {
             Some(rest) => Ok(Self::Absent(template(rest)?)),
             None => Ok(Self::Present(template(text)?)),
@@ -56,6 +63,7 @@ impl Condition {
                 Ok(equal) => !equal,
                 Err(trouble) => matches!(trouble, Trouble::Absent(_)),
             },
+            Self::Among(left, right) => among(left, right, scope).unwrap_or(false),
             Self::Any(choices) => choices.iter().any(|condition| condition.holds(scope)),
             Self::Present(it) => it.render(scope).is_ok_and(|value| !value.is_empty()),
             Self::Absent(it) => match it.render(scope) {
@@ -68,11 +76,26 @@ impl Condition {
     /// The templates in it.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         match self {
-            Self::Equal(left, right) | Self::Different(left, right) => vec![left, right],
+            Self::Equal(left, right) | Self::Different(left, right) | Self::Among(left, right) => {
+                vec![left, right]
+            }
             Self::Present(it) | Self::Absent(it) => vec![it],
             Self::Any(choices) => choices.iter().flat_map(Self::templates).collect(),
         }
     }
+}
+
+fn among(left: &Template, right: &Template, scope: &Scope<'_>) -> Option<bool> {
+    let (left, right) = (left.render(scope).ok()?, right.render(scope).ok()?);
+    let elements: Vec<&RawValue> = match serde_json::from_slice(&right) {
+        Ok(elements) => elements,
+        Err(_) => vec![serde_json::from_slice(&right).ok()?],
+    };
+    let equal = |element: &&RawValue| {
+        let scalar = json::scalar(element.get()).ok().flatten();
+        scalar.is_some_and(|scalar| scalar.as_bytes() == &*left)
+    };
+    Some(elements.iter().any(equal))
 }
 
 /// In constant time, since a side may be a token that the operator keeps secret.

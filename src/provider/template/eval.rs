@@ -2,15 +2,19 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Piece, Source, Template, Value, is_challenge};
+use super::{Filter, Piece, Source, Template, Value, is_challenge};
 use crate::clock::Timestamp;
 use crate::model::Request;
 use crate::provider::algorithm::Hash;
+use crate::provider::batch::Item;
 use crate::provider::form::Form;
 use crate::provider::json::{self, Picked};
+use crate::provider::jws::Token;
+use crate::provider::key::{self, PublicKey};
 use crate::provider::xml;
 
 /// What the values of a template are taken from.
@@ -18,12 +22,16 @@ pub(crate) struct Scope<'a> {
     request: &'a Request,
     /// Named parts of the place where the signature stands.
     pub(crate) parts: &'a [(String, String)],
+    /// The token that carries the proof, where the scheme has one.
+    pub(crate) token: Option<Arc<Token>>,
     /// The signing secret, where a template may use it.
     pub(crate) secret: Option<&'a [u8]>,
     /// The event's document.
     pub(crate) document: &'a [u8],
     /// The document that holds the batch.
     pub(crate) root: &'a [u8],
+    /// What has been read from `root` already.
+    pub(crate) root_picked: Option<&'a Picked<'a>>,
     /// What has been read from `document` already.
     pub(crate) picked: Option<&'a Picked<'a>>,
     /// The element that holds the innermost array of the batch.
@@ -66,9 +74,11 @@ impl<'a> Scope<'a> {
         Self {
             request,
             parts: &[],
+            token: None,
             secret: None,
             document: &request.body,
             root: &request.body,
+            root_picked: None,
             picked: None,
             parent: &request.body,
             index: 0,
@@ -77,6 +87,15 @@ impl<'a> Scope<'a> {
             is_xml: false,
             form: OnceCell::new(),
         }
+    }
+
+    /// One item of the body, which is the document.
+    pub(crate) fn of_item(request: &'a Request, item: &Item<'a>, index: usize) -> Self {
+        let mut scope = Self::new(request);
+        scope.document = item.text.as_bytes();
+        scope.parent = item.parent.as_bytes();
+        scope.index = index;
+        scope
     }
 
     /// The values of a header that may come several times.
@@ -115,8 +134,11 @@ impl<'a> Scope<'a> {
                 .map_err(unreadable)?
                 .filter(|raw| *raw != "null")
                 .map(|raw| Cow::Borrowed(raw.as_bytes())),
-            Source::Parent(at) => self.around(self.parent, at).map_err(unreadable)?,
-            Source::Root(at) => self.around(self.root, at).map_err(unreadable)?,
+            Source::Parent(at) => self.around(self.parent, None, at).map_err(unreadable)?,
+            Source::Root(at) => self.around(self.root, self.root_picked, at).map_err(unreadable)?,
+            Source::Claim(at) => self.of_token(Token::payload, at, at.is_empty()).map_err(unreadable)?,
+            Source::ClaimRaw(at) => self.of_token(Token::payload, at, true).map_err(unreadable)?,
+            Source::Jose(at) => self.of_token(Token::header, at, false).map_err(unreadable)?,
             Source::Part(name) => single(source, self.parts.iter().filter(|(key, _)| key == name))?
                 .map(|(_, value)| Cow::Borrowed(value.as_bytes())),
             Source::Secret => self.secret.map(Cow::Borrowed),
@@ -132,19 +154,36 @@ impl<'a> Scope<'a> {
     }
 
     /// A value beside the item of a batch.
-    fn around(&self, document: &'a [u8], at: &str) -> Result<Option<Cow<'a, [u8]>>, String> {
+    fn around(
+        &self,
+        document: &'a [u8],
+        read: Option<&'a Picked<'a>>,
+        at: &str,
+    ) -> Result<Option<Cow<'a, [u8]>>, String> {
         if self.is_xml {
             return Ok(xml::text(document, at)?.map(owned));
         }
-        Ok(json::text(document, at)?.map(bytes))
+        let raw = picked(read, document, at)?;
+        Ok(raw.map_or(Ok(None), json::scalar)?.map(bytes))
     }
 
     /// The JSON text at a pointer of the document.
     fn raw(&self, at: &str) -> Result<Option<&'a str>, String> {
-        match self.picked.and_then(|picked| Some((picked, picked.position(at)?))) {
-            Some((picked, position)) => Ok(picked.raw(position)),
-            None => json::raw(self.document, at),
-        }
+        picked(self.picked, self.document, at)
+    }
+
+    /// What stands in the token: a scalar, or the JSON text of anything but null.
+    fn of_token(
+        &self,
+        part: fn(&Token) -> &[u8],
+        at: &str,
+        raw: bool,
+    ) -> Result<Option<Cow<'a, [u8]>>, String> {
+        let Some(token) = &self.token else { return Ok(None) };
+        let Some(found) = json::raw(part(token), at)? else { return Ok(None) };
+        let found =
+            if raw { Some(Cow::Borrowed(found)).filter(|raw| raw != "null") } else { json::scalar(found)? };
+        Ok(found.map(|text| Cow::Owned(text.into_owned().into_bytes())))
     }
 
     /// The values of the headers that `names` lists, joined; `None` where one is missing.
@@ -172,8 +211,12 @@ impl<'a> Scope<'a> {
     }
 
     fn value(&self, value: &Value) -> Result<Cow<'a, [u8]>, Trouble> {
+        self.filtered(value, &value.filters)
+    }
+
+    fn filtered(&self, value: &Value, filters: &[Filter]) -> Result<Cow<'a, [u8]>, Trouble> {
         let mut current = self.source(&value.source)?;
-        for filter in &value.filters {
+        for filter in filters {
             let Some(bytes) = current else { break };
             current = filter
                 .apply(bytes, self)
@@ -208,6 +251,17 @@ impl Template {
         })
     }
 
+    /// The public keys that a template ends in, each of its own kind; `None` where it ends in something else.
+    pub(crate) fn public_keys(&self, scope: &Scope<'_>) -> Option<Result<Vec<PublicKey>, Trouble>> {
+        let value = self.sole()?;
+        let (Filter::PublicKey, before) = value.filters.split_last()? else { return None };
+        let read = |text: Cow<'_, [u8]>| {
+            let unreadable = || Trouble::Unreadable(value.source.to_string(), key::EXPECTED.into());
+            key::read(&text).ok_or_else(unreadable)
+        };
+        Some(scope.filtered(value, before).and_then(read))
+    }
+
     /// The rendered template as text.
     pub(crate) fn text<'a>(&'a self, scope: &Scope<'a>) -> Result<String, Trouble> {
         let bytes = self.render(scope)?.into_owned();
@@ -234,6 +288,14 @@ fn render<'a>(pieces: &'a [Piece], scope: &Scope<'a>, out: &mut Vec<Cow<'a, [u8]
         }
     }
     Ok(())
+}
+
+/// The JSON text at a pointer, from what was read already or from the text itself.
+fn picked<'a>(picked: Option<&'a Picked<'a>>, text: &'a [u8], at: &str) -> Result<Option<&'a str>, String> {
+    match picked.and_then(|picked| Some((picked, picked.position(at)?))) {
+        Some((picked, position)) => Ok(picked.raw(position)),
+        None => json::raw(text, at),
+    }
 }
 
 /// The only item; two of them are refused, since a verifier and a reader could take different ones.

@@ -12,7 +12,7 @@ use super::network::Networks;
 use super::params::Params;
 use super::{Scope, address, escape, rewrite};
 use crate::provider::algorithm::Hash;
-use crate::provider::{json, public_key};
+use crate::provider::{json, key};
 
 const PADDED_OR_NOT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -264,7 +264,10 @@ impl Filter {
             Self::FormConcat => Cow::Owned(escape::form_concat(&value)?.into_bytes()),
             Self::DefaultPort => Cow::Owned(address::default_port(&value).ok_or(NO_URL)?.into_bytes()),
             Self::Nfkd => Cow::Owned(escape::nfkd(&value).ok_or("is not UTF-8")?.into_bytes()),
-            Self::PublicKey => Cow::Owned(public_key::read(&value).ok_or(public_key::EXPECTED)?),
+            Self::PublicKey => {
+                let keys = key::read(&value).ok_or(key::EXPECTED)?;
+                Cow::Owned(keys.first().map_or_else(Vec::new, |key| key.bytes().to_vec()))
+            }
             Self::Hmac(hash) => Cow::Owned(scope.answer(*hash, &value)?),
             Self::Json(at) => {
                 return Ok(json::text(&value, at)?.map(|text| Cow::Owned(text.into_owned().into_bytes())));

@@ -71,6 +71,12 @@ pub(crate) enum Source {
     Root(String),
     /// A pointer or path into the element that holds the innermost array of a batch.
     Parent(String),
+    /// A JSON pointer into the token's claims: a scalar, or the whole.
+    Claim(String),
+    /// A JSON pointer into the token's claims: the JSON text that stands there.
+    ClaimRaw(String),
+    /// A JSON pointer into the token's header.
+    Jose(String),
     /// A named part of the place where the signature stands.
     Part(String),
     /// The signing secret as the operator gave it.
@@ -134,6 +140,11 @@ impl std::fmt::Display for Source {
             Self::Raw(pointer) => write!(f, "JSON text `{pointer}`"),
             Self::Parent(pointer) => write!(f, "value `{pointer}` of what holds the item"),
             Self::Root(pointer) => write!(f, "value `{pointer}` of the whole body"),
+            Self::Claim(pointer) | Self::ClaimRaw(pointer) if pointer.is_empty() => {
+                f.write_str("the token's claims")
+            }
+            Self::Claim(pointer) | Self::ClaimRaw(pointer) => write!(f, "claim `{pointer}`"),
+            Self::Jose(pointer) => write!(f, "`{pointer}` of the token's header"),
             Self::Part(name) => write!(f, "signature part `{name}`"),
             Self::Secret => f.write_str("the secret"),
             Self::Body => f.write_str("the body"),

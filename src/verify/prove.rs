@@ -1,0 +1,151 @@
+//! The proof of a request: of the whole, or of each of its items; and of another variant besides, where one must hold.
+
+use std::sync::Arc;
+
+use super::decision::Verified;
+use super::keyring::{Keyring, LiveKey};
+use super::proof::{self, Fit};
+use super::{moment, place, token};
+use crate::clock::Timestamp;
+use crate::model::{Reason, Rejection, Request};
+use crate::provider::{Algorithm, Each, Provider, Scope, Template, Token, Variant, json_items};
+
+/// What a variant proved.
+struct Proof {
+    position: Option<usize>,
+    token: Option<Arc<Token>>,
+}
+
+pub(super) fn prove(
+    request: &Request,
+    provider: &Provider,
+    keyring: &Keyring,
+    now: Timestamp,
+) -> Result<Verified, Rejection> {
+    let variant = place::choose(&keyring.usable(provider), request).ok_or_else(|| no_signature(provider))?;
+    let proof = by(variant, request, keyring, now)?;
+    let beside = match &variant.with {
+        Some(name) => {
+            let other = provider.keyed().find(|other| other.name == *name);
+            Some(by(other.ok_or_else(|| no_signature(provider))?, request, keyring, now)?)
+        }
+        None => None,
+    };
+    let token = proof.token.or_else(|| beside.and_then(|beside| beside.token));
+    Ok(Verified::new(request, proof.position, &variant.name, token, now))
+}
+
+/// The proof by one variant.
+fn by(variant: &Variant, request: &Request, keyring: &Keyring, now: Timestamp) -> Result<Proof, Rejection> {
+    let keys = keyring.live(variant, now);
+    if keys.is_empty() && variant.needs_secret() {
+        let detail = "no secret is live for this scheme: none is set, or all have passed their `until`";
+        return Err(Rejection::new(Reason::SignatureMismatch, detail));
+    }
+    match &variant.each {
+        Some(each) => of_each(each, variant, request, &keys, now),
+        None => of(variant, Scope::new(request), request, &keys, now),
+    }
+}
+
+/// Every item must hold; where there is none, nothing was proved.
+fn of_each(
+    each: &Each,
+    variant: &Variant,
+    request: &Request,
+    keys: &[&LiveKey],
+    now: Timestamp,
+) -> Result<Proof, Rejection> {
+    let items = json_items(&request.body, &each.items);
+    let items = items
+        .map_err(|why| Rejection::new(Reason::MalformedSignature, format!("the body {why}, to be proved")))?;
+    let root = each.root.pick(&request.body).ok();
+    let mut first = None;
+    for (index, item) in items.iter().enumerate() {
+        let mut scope = Scope::of_item(request, item, index);
+        scope.root_picked = root.as_ref();
+        let proof = of(variant, scope, request, keys, now).map_err(|rejection| {
+            Rejection::new(rejection.reason, format!("item {}: {}", index + 1, rejection.detail))
+        })?;
+        first = first.or(Some(proof));
+    }
+    first.ok_or_else(|| {
+        let detail = format!("`{}` of the body is empty, so nothing is proved", each.path);
+        Rejection::new(Reason::MissingSignature, detail)
+    })
+}
+
+fn of(
+    variant: &Variant,
+    scope: Scope<'_>,
+    request: &Request,
+    keys: &[&LiveKey],
+    now: Timestamp,
+) -> Result<Proof, Rejection> {
+    if variant.algorithm == Algorithm::None {
+        require(variant, &scope)?;
+        return Ok(Proof { position: None, token: None });
+    }
+    let groups = place::find(&variant.signature, &scope)?;
+    let mut scope = scope;
+    let fits = proof::fits(variant, &groups, keys, &mut scope, now)?;
+    let fit = freshest(variant, &fits, now)
+        .unwrap_or_else(|| Err(mismatch(variant, &groups, keys.len(), request)))?;
+    scope.parts = &groups[fit.group].parts;
+    scope.token.clone_from(&fit.token);
+    require(variant, &scope)?;
+    Ok(Proof { position: fit.position, token: fit.token })
+}
+
+/// The first fitting signature that is fresh, or why none is; `None` if none fits.
+fn freshest(variant: &Variant, fits: &[Fit], now: Timestamp) -> Option<Result<Fit, Rejection>> {
+    let judged = fits.iter().map(|fit| is_fresh(variant, fit, now).map(|()| fit.clone()));
+    let mut judged: Vec<Result<Fit, Rejection>> = judged.collect();
+    let best = judged.iter().position(Result::is_ok).unwrap_or(0);
+    if judged.is_empty() { None } else { Some(judged.swap_remove(best)) }
+}
+
+fn is_fresh(variant: &Variant, fit: &Fit, now: Timestamp) -> Result<(), Rejection> {
+    if let (Some(rules), Some(token)) = (&variant.token, &fit.token) {
+        token::judge(token, rules, now)?;
+    }
+    match (&variant.timestamp, fit.signed_at) {
+        (Some(freshness), Some(signed_at)) => moment::judge(signed_at, freshness, now),
+        _ => Ok(()),
+    }
+}
+
+/// What must hold besides.
+fn require(variant: &Variant, scope: &Scope<'_>) -> Result<(), Rejection> {
+    for condition in &variant.require {
+        if !condition.holds(scope) {
+            let what = condition.templates().into_iter().flat_map(Template::values).next();
+            let what = what.map_or_else(|| "a value".into(), |value| value.source.to_string());
+            let detail = format!("{what} is not what this endpoint's settings say");
+            return Err(Rejection::new(Reason::Precondition, detail));
+        }
+    }
+    Ok(())
+}
+
+fn no_signature(provider: &Provider) -> Rejection {
+    let places: Vec<String> = provider.candidates().map(|variant| place::place(&variant.signature)).collect();
+    let detail = match places.as_slice() {
+        [only] => format!("{only} is missing"),
+        _ => format!("none of these is there: {}", places.join(", ")),
+    };
+    Rejection::new(Reason::MissingSignature, detail)
+}
+
+fn mismatch(variant: &Variant, groups: &[place::Group], keys: usize, request: &Request) -> Rejection {
+    let signatures: usize = groups.iter().map(|group| group.signatures.len()).sum();
+    let detail = format!(
+        "{} live secret{} tried against {signatures} signature{} in {} over a body of {} bytes: none fits",
+        keys,
+        if keys == 1 { "" } else { "s" },
+        if signatures == 1 { "" } else { "s" },
+        place::place(&variant.signature),
+        request.body.len(),
+    );
+    Rejection::new(Reason::SignatureMismatch, detail)
+}
