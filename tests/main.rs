@@ -20,6 +20,7 @@ mod end_to_end;
 mod fuzz;
 mod handler;
 mod ingress;
+mod interop;
 mod mutants;
 mod provider;
 mod receive;

@@ -6,6 +6,7 @@ pub mod gateway;
 pub mod http;
 pub mod interop;
 pub mod metrics;
+pub mod packages;
 pub mod postgres;
 pub mod process;
 pub mod stripe;

