@@ -1,5 +1,7 @@
 //! Sample events: the real shape, invented data.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use chrono::SecondsFormat;
 
@@ -7,8 +9,19 @@ use crate::clock::Timestamp;
 use crate::model::Headers;
 
 /// What `${…}` may name in a sample and in `[sign]`.
-pub(crate) const PLACEHOLDERS: [&str; 9] =
-    ["event", "object", "event_number", "object_number", "uuid", "now", "soon", "now_ms", "now_rfc3339"];
+pub(crate) const PLACEHOLDERS: [&str; 11] = [
+    "event",
+    "object",
+    "event_number",
+    "object_number",
+    "uuid",
+    "now",
+    "soon",
+    "now_ms",
+    "now_rfc3339",
+    "form_base64",
+    "/form_base64",
+];
 
 /// A sample event, for `send`, `demo` and tests.
 #[derive(Clone, Debug)]
@@ -59,12 +72,29 @@ pub(crate) fn fill(text: &str, ids: &SampleIds, now: Timestamp) -> String {
             "soon" => out.push_str(&(now.timestamp() + 300).to_string()),
             "now_ms" => out.push_str(&now.timestamp_millis().to_string()),
             "now_rfc3339" => out.push_str(&now.to_rfc3339_opts(SecondsFormat::Secs, true)),
+            "form_base64" => {
+                let (inner, behind) = after.split_once("${/form_base64}").unwrap_or((after, ""));
+                let encoded = STANDARD.encode(fill(inner, ids, now));
+                out.extend(form_urlencoded(&encoded));
+                rest = behind;
+                continue;
+            }
             _ => {}
         }
         rest = after;
     }
     out.push_str(rest);
     out
+}
+
+/// Base64 as a form's value.
+fn form_urlencoded(base64: &str) -> impl Iterator<Item = String> {
+    base64.chars().map(|char| match char {
+        '+' => "%2B".into(),
+        '/' => "%2F".into(),
+        '=' => "%3D".into(),
+        _ => char.to_string(),
+    })
 }
 
 /// The first placeholder that [`fill`] does not know.

@@ -147,3 +147,54 @@ fn a_definition_whose_required_settings_are_missing_cannot_be_used() {
     let secrets = [(hookgate::model::Secret::new("whatever it is"), None)];
     assert!(hookgate::verify::Keyring::new(&acme, secrets).is_err());
 }
+
+#[test]
+fn tokens_items_and_unproved_variants_are_written_as_they_can_be_judged() {
+    const TOKEN: &str =
+        "algorithm = \"jws\"\nallow = \"HS256\"\nsignature = { from = \"{header:x-sign}\" }\n";
+    let definition = |lines: &str| {
+        let (head, tail) = GOOD.split_once("[[verify]]").expect("there");
+        let (_, event) = tail.split_once("[event]").expect("there");
+        format!("{head}[[verify]]\nname = \"v1\"\n{lines}[event]{event}")
+    };
+    assert!(errors(&definition(TOKEN)).is_empty(), "{:?}", errors(&definition(TOKEN)));
+    let items = "algorithm = \"token\"\nsignature = { from = \"{json:/t}\", encoding = \"plain\" }\n";
+    let hmac = "algorithm = \"hmac-sha256\"\ntext = \"{body}\"\nsignature = { from = \"{header:s}\", encoding = \"hex\" }\n";
+    let table: &[(String, &str)] = &[
+        (TOKEN.replace("allow = \"HS256\"\n", ""), "which algorithms a token may name"),
+        (TOKEN.replace("HS256", "none"), "`none` is not known"),
+        (format!("{TOKEN}text = \"{{body}}\"\n"), "leave `text` out"),
+        (TOKEN.replace("}\n", ", encoding = \"hex\" }\n"), "no encoding"),
+        (format!("{TOKEN}leeway = \"long\"\n"), "not a duration"),
+        (format!("{TOKEN}chain = {{ roots = \"public\" }}\n"), "certificates hold public keys"),
+        (format!("{TOKEN}chain = {{ roots = \"nothing\" }}\n"), "a root is a certificate"),
+        (format!("{TOKEN}chain = {{ leaf_oid = \"one.two\" }}\n"), "an object identifier is written"),
+        (format!("{hmac}allow = \"HS256\"\n"), "belong to `algorithm = \"jws\"`"),
+        (format!("{hmac}chain = {{ roots = \"public\" }}\n"), "with `algorithm = \"jws\"` only"),
+        (format!("{hmac}require = \"{{claim:/a}}\"\n"), "with `algorithm = \"jws\"` only"),
+        (format!("{hmac}when = \"{{claim:/a}}\"\n"), "cannot be used here"),
+        (format!("{hmac}require = \"{{root:/a}}\"\n"), "there is no `each`"),
+        (format!("{hmac}each = \"/items/*\"\n"), "every item is proved by itself"),
+        (format!("{items}each = \"items\"\n"), "starts with `/` and ends with `/*`"),
+        (format!("{items}with = \"other\"\n"), "name another variant"),
+        (format!("{items}with = \"v1\"\n"), "name another variant"),
+        ("algorithm = \"none\"\n".into(), "`opt_in = true`"),
+        (
+            "algorithm = \"none\"\nopt_in = true\nsignature = { from = \"{header:x}\" }\n".into(),
+            "leave `signature` out",
+        ),
+        ("algorithm = \"jws\"\nallow = \"HS256\"\n".into(), "say where the signature stands"),
+    ];
+    for (lines, expected) in table {
+        let seen = errors(&definition(lines));
+        assert!(
+            seen.iter().any(|error| error.contains(expected)),
+            "{lines}\nexpected {expected:?} in {seen:#?}"
+        );
+    }
+    let partner = format!("{items}with = \"b\"\n[[verify]]\nname = \"b\"\n{items}");
+    assert!(errors(&definition(&partner)).is_empty(), "{:?}", errors(&definition(&partner)));
+    let claims = |text: &str| format!("{}[sign]\nclaims = {{ a = \"{text}\" }}\n", definition(TOKEN));
+    assert!(errors(&claims("${now}{body|sha256|hex}")).is_empty());
+    assert!(errors(&claims("${later}")).iter().any(|error| error.contains("`sign.claims.a`")));
+}

@@ -1,13 +1,13 @@
 //! Public keys: every asymmetric algorithm, in every form in which its key is given.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hookgate::model::{Reason, Secret};
 use hookgate::verify::{self, Decision, Fetched, Keyring};
 
 use super::support::{NOW, acme, at, reason, request};
 
-/// Made with `openssl`: a key pair each, the signature over [`BODY`].
+/// Made elsewhere: a key pair each, the signature over [`BODY`].
 const CASES: &str = include_str!("keys.json");
 const BODY: &str = r#"{"id":"evt_1"}"#;
 
@@ -55,7 +55,61 @@ fn a_signature_with_the_private_key_fits_the_public_key_in_each_of_its_forms() {
             assert!(matches!(decision, Decision::Verified(_)), "{}: {decision:?}", case.algorithm);
         }
     }
-    assert_eq!(cases().len(), 5);
+    assert_eq!(cases().len(), 10);
+}
+
+#[test]
+fn a_certificate_or_a_jwk_holds_the_key_too() {
+    let case = |name: &str| cases().into_iter().find(|case| case.algorithm == name).expect("there");
+    let der = |case: &Case| {
+        let lines: String = case.public_key.lines().filter(|line| !line.starts_with('-')).collect();
+        STANDARD.decode(lines).expect("base64")
+    };
+    let url = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    // The point stands at the end, 04 and both halves.
+    let point = |name: &str, curve: &str, half: usize| {
+        let der = der(&case(name));
+        let (x, y) = der[der.len() - 2 * half..].split_at(half);
+        (name.to_owned(), format!(r#"{{"kty":"EC","crv":"{curve}","x":"{}","y":"{}"}}"#, url(x), url(y)))
+    };
+    let rsa = |name: &str| {
+        // 256 bytes of modulus, then the exponent 65537.
+        let der = der(&case(name));
+        let modulus = &der[der.len() - 5 - 256..der.len() - 5];
+        (name.to_owned(), format!(r#"{{"kty":"RSA","n":"{}","e":"AQAB","use":"sig"}}"#, url(modulus)))
+    };
+    let ed25519 = der(&case("ed25519"));
+    let forms = [
+        point("ecdsa-p256-sha256", "P-256", 32),
+        point("ecdsa-p384-sha384", "P-384", 48),
+        rsa("rsa-sha256"),
+        rsa("rsa-sha512"),
+        ("ed25519".into(), format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{}"}}"#, url(&ed25519[12..]))),
+    ];
+    for (algorithm, jwk) in &forms {
+        let set = format!(r#"{{"keys":[{{"kty":"unknown"}},{jwk}]}}"#);
+        for key in [jwk, &set] {
+            let decision = judge(algorithm, key, BODY, &case(algorithm).signature);
+            assert!(matches!(decision, Decision::Verified(_)), "{algorithm}: {decision:?}");
+        }
+        let encrypts = jwk.replace('}', r#","use":"enc"}"#).replace(r#""use":"sig","#, "");
+        assert!(judged(algorithm, &encrypts, BODY, &case(algorithm).signature).is_none(), "{algorithm}");
+    }
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key");
+    let certificate = rcgen::CertificateParams::new(Vec::new()).expect("parameters").self_signed(&key);
+    let certificate = certificate.expect("a certificate");
+    let random = ring::rand::SystemRandom::new();
+    let signing = &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING;
+    let pair =
+        ring::signature::EcdsaKeyPair::from_pkcs8(signing, key.serialized_der(), &random).expect("a key");
+    let signature = STANDARD.encode(pair.sign(&random, BODY.as_bytes()).expect("signs"));
+    let other = case("ecdsa-p256-sha256").public_key;
+    for key in
+        [certificate.pem(), STANDARD.encode(certificate.der()), format!("{}{other}", certificate.pem())]
+    {
+        let decision = judge("ecdsa-p256-sha256", &key, BODY, &signature);
+        assert!(matches!(decision, Decision::Verified(_)), "{decision:?}");
+    }
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! The verifier: providers' published vectors, every malformed shape of a signature, time both ways.
 
 mod answers;
+mod chains;
 mod definitions;
 mod documents;
 mod filters;
 mod headers;
+mod items;
 mod keys;
 mod language;
 mod mapping;
 mod properties;
 mod support;
 mod time;
+mod tokens;
 mod unsigned;
 mod vectors;
