@@ -107,8 +107,7 @@ impl Wild<'_> {
             path: "/hooks".into(),
             query: self.query.map(str::to_owned),
             origin: Some("https://hooks.example.com".into()),
-            headers,
-            body: self.body.to_vec().into(),
+            ..Request::bare(headers, self.body.to_vec().into())
         }
     }
 }

@@ -94,7 +94,10 @@ async fn processor(config: &Config, handlers: &Registry, store: &Store) -> Resul
     }
     let steps =
         resolved.into_iter().zip(&config.routes).map(|(handler, route)| step(handler, route)).collect();
-    Ok(Processor::new(Router::new(&config.routes), steps, config.inbox.statement_timeout))
+    let providers = config.endpoints.values();
+    let providers = providers.map(|endpoint| (Arc::clone(&endpoint.name), Arc::clone(&endpoint.provider)));
+    let processor = Processor::new(Router::new(&config.routes), steps, config.inbox.statement_timeout);
+    Ok(processor.reading(providers.collect()))
 }
 
 fn step(handler: Option<Resolved>, route: &Route) -> Step {

@@ -95,8 +95,7 @@ pub fn post(origin: &str, path: &str, headers: Headers, body: Bytes) -> Request 
         path: path.into(),
         query: None,
         origin: Some(origin.into()),
-        headers,
-        body,
+        ..Request::bare(headers, body)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +36,9 @@ pub struct RequestArgs {
     /// A header of the request; may be repeated, order and repetition are kept
     #[arg(short = 'H', long = "header", value_name = "Name: value")]
     pub headers: Vec<String>,
+    /// The client's address, where the definition asks for it
+    #[arg(long, value_name = "IP")]
+    pub peer: Option<IpAddr>,
     /// The body's exact bytes; `-` is standard input [default: an empty body]
     #[arg(long, value_name = "F|-")]
     pub body_file: Option<PathBuf>,
@@ -110,7 +114,17 @@ impl RequestArgs {
             headers.push(name.trim(), value.trim_matches([' ', '\t']).as_bytes());
         }
         let body = self.body_file.as_deref().map_or(Ok(Bytes::new()), body)?;
-        Ok(Request { method: self.method.to_ascii_uppercase(), path, query, origin, headers, body })
+        Ok(Request {
+            method: self.method.to_ascii_uppercase(),
+            path,
+            query,
+            origin,
+            headers,
+            body,
+            peer: self.peer,
+            // Whoever captured the request says what its headers are.
+            by_proxy: true,
+        })
     }
 
     fn at(&self) -> anyhow::Result<At> {

@@ -71,8 +71,8 @@ fn mapped(verified: &Verified, provider: &Provider) -> Value {
     match mapping::map(verified, provider, &"verify".into(), &[], Uuid::nil()) {
         Ok(events) => {
             object["events"] = events.iter().map(event).collect();
-            object["reply"] =
-                provider.reply(Outcome::Accepted).map_or_else(|| own(200), |reply| answer(&reply));
+            let reply = mapping::reply(verified, provider).or_else(|| provider.reply(Outcome::Accepted));
+            object["reply"] = reply.map_or_else(|| own(200), |reply| answer(&reply));
         }
         Err(rejection) => {
             object["reason"] = rejection.reason.as_str().into();

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::model::Secret;
+use crate::model::{Networks, Secret};
 use crate::retry;
 
 /// The public listener.
@@ -16,6 +16,8 @@ pub struct Server {
     pub public_url: Option<String>,
     /// Certificate and key files; plain HTTP without them.
     pub tls: Option<Tls>,
+    /// Proxies that are believed when they say for whom they speak.
+    pub trusted_proxies: Networks,
     /// Requests worked on at once, counted from the end of their body; more are answered 503 with `Retry-After`.
     pub max_in_flight: usize,
     /// Connections open at once; more wait in the kernel's queue.

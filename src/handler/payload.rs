@@ -10,7 +10,7 @@ use super::HandlerError;
 use crate::clock::Timestamp;
 use crate::model::Event;
 
-/// An event's body as JSON, from which single values are read by JSON pointer (RFC 6901).
+/// An event as JSON, from which single values are read by JSON pointer (RFC 6901).
 ///
 /// Nothing is built but the value asked for, and the rest of the body has no say: a number beyond every range or
 /// a hundred levels of nesting elsewhere do no harm. Of repeated keys the last one counts, as in `jsonb`.
@@ -18,12 +18,12 @@ use crate::model::Event;
 pub struct Payload<'a>(&'a RawValue);
 
 impl<'a> Payload<'a> {
-    /// The event's JSON.
+    /// The event's JSON, also of one that stands in a form or is XML.
     ///
     /// # Errors
-    /// Permanent, `handler.payload`: the body is no JSON.
+    /// Permanent, `handler.payload`: it is no JSON.
     pub fn of(event: &'a Event) -> Result<Self, HandlerError> {
-        Ok(Self(serde_json::from_slice(&event.body)?))
+        Ok(Self(serde_json::from_slice(event.json())?))
     }
 
     /// The text at `pointer`; `None` if there is nothing or `null`. A text with the character NUL is none, since

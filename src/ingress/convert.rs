@@ -5,8 +5,9 @@ use http::header::HOST;
 use http::request::Parts;
 use http::{HeaderMap, Version};
 
+use super::peer::{Peer, client};
 use super::refusal::Refusal;
-use crate::model::{Headers, Request};
+use crate::model::{Headers, Networks, Request};
 
 /// Refuses a request whose target could be read in two ways: RFC 9112 3.2 wants exactly one `Host` in HTTP/1.1.
 /// (Conflicting lengths are hyper's business: it answers 400, or lets `chunked` win and closes the connection.)
@@ -30,7 +31,9 @@ pub(super) fn size(head: &Parts) -> usize {
 
 /// The same request without a connection. Scheme and host are `origin`, which the operator configured: neither an
 /// absolute target nor `Host` nor a forwarded header has a say, for a signature may cover the URL.
-pub(super) fn request(head: &Parts, body: Bytes, origin: Option<&str>) -> Request {
+pub(super) fn request(head: &Parts, body: Bytes, origin: Option<&str>, proxies: &Networks) -> Request {
+    let peer = head.extensions.get().map(|Peer(peer)| client(*peer, &head.headers, proxies));
+    let (peer, by_proxy) = peer.unwrap_or_default();
     Request {
         method: head.method.as_str().to_owned(),
         path: head.uri.path().to_owned(),
@@ -38,6 +41,8 @@ pub(super) fn request(head: &Parts, body: Bytes, origin: Option<&str>) -> Reques
         origin: origin.map(str::to_owned),
         headers: headers(&head.headers),
         body,
+        peer,
+        by_proxy,
     }
 }
 

@@ -115,7 +115,8 @@ impl IngressState {
             signature_present = visit.signature_present,
             "webhook.received"
         );
-        let request = convert::request(&visit.head, body, self.public_url.as_deref());
+        let request =
+            convert::request(&visit.head, body, self.public_url.as_deref(), &self.server.trusted_proxies);
         Ok(Admitted { request, slot, share })
     }
 

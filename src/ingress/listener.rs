@@ -17,11 +17,12 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
-use tower::{BoxError, Service};
+use tower::{BoxError, Service, ServiceExt as _};
 use tracing::{info, warn};
 
 use super::connection::{Connection, End};
 use super::limits::{ACCEPT_PAUSE, Drain, Limits};
+use super::peer::Peer;
 
 /// How a listener ended.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +56,16 @@ where
     let mut closing = pin!(drain.stop_accepting());
     loop {
         // The slot comes before the connection, so that surplus ones wait in the kernel and cost us no descriptor.
-        let (slot, stream) = tokio::select! {
+        let (slot, (stream, address)) = tokio::select! {
             () = &mut closing => break,
-            (slot, stream) = async { (Arc::clone(&slots).acquire_owned().await, accept(&tcp).await) } => (slot, stream),
+            accepted = async { (Arc::clone(&slots).acquire_owned().await, accept(&tcp).await) } => accepted,
         };
-        let (connection, service, end) = (Arc::clone(&connection), service.clone(), end.clone());
+        let peer = Peer(address.ip());
+        let service = service.clone().map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            request
+        });
+        let (connection, end) = (Arc::clone(&connection), end.clone());
         connections.spawn(async move {
             connection.serve(stream, service, end).await;
             drop(slot);
@@ -84,10 +90,10 @@ where
 
 /// The next connection. Without file descriptors it waits a little: the error would come back at once, and turn the
 /// loop into a busy one.
-async fn accept(tcp: &TcpListener) -> TcpStream {
+async fn accept(tcp: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match tcp.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {
                 warn!(%error, "listener.accept_failed");

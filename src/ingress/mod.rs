@@ -14,6 +14,7 @@ mod exchange;
 mod limits;
 mod listener;
 mod memory;
+mod peer;
 mod refusal;
 mod reply;
 mod stack;

@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 pub use same::same_event;
 
-use crate::model::{EventKey, Headers, NewEvent, Reason, Rejection, Request};
-use crate::provider::{Batch, Item, Provider, Scope, json_items, json_raw};
-use crate::verify::Verified;
+use crate::model::{EventKey, Headers, NewEvent, Reason, Rejection, Reply, Request};
+use crate::provider::{Batch, Format, Item, Provider, Scope, Token, json_items, json_raw};
+use crate::verify::{self, Verified};
 use fields::{Fields, read};
 
 /// What stands in place of a stored secret.
@@ -38,11 +38,17 @@ pub fn map(
 ) -> Result<Vec<NewEvent>, Rejection> {
     let request = verified.request();
     let recipe = provider.recipe();
-    let root = document(verified, provider);
-    guard(&root, expect)?;
+    let root = document(request, verified.token(), provider);
+    let format = recipe.format;
+    if !expect.is_empty() && format != Format::JsonLines {
+        guard(&format.as_json(&root, request).unwrap_or(Cow::Borrowed(&*root)), expect, format)?;
+    }
     let headers = Arc::new(storable_headers(request, provider));
     let content_type = request.headers.text("content-type").map(str::to_owned);
     let build = |index: usize, item: Option<&Item<'_>>| {
+        if format == Format::JsonLines {
+            guard(item.map_or(&root, |item| item.text.as_bytes()), expect, format)?;
+        }
         let fields = read(recipe, verified, &root, index, item, request_id)?;
         let body = match item {
             Some(item) => slice(&request.body, item.text.as_bytes()),
@@ -103,19 +109,48 @@ fn event(
 }
 
 /// The document that holds the event or the batch.
-fn document<'a>(verified: &'a Verified, provider: &'a Provider) -> Cow<'a, [u8]> {
-    let mut scope = Scope::new(verified.request());
-    scope.token = verified.token().cloned();
+fn document<'a>(request: &'a Request, token: Option<&Arc<Token>>, provider: &'a Provider) -> Cow<'a, [u8]> {
+    let mut scope = Scope::new(request);
+    scope.token = token.cloned();
     let rendered = provider.recipe().document.iter().find_map(|template| template.render(&scope).ok());
-    rendered.unwrap_or(Cow::Borrowed(&verified.request().body))
+    rendered.unwrap_or(Cow::Borrowed(&request.body))
+}
+
+/// The success reply to this very request, where the provider wants one with values of it. `None` too where such a
+/// value is missing: then the gateway's own reply has to do.
+pub fn reply(verified: &Verified, provider: &Provider) -> Option<Reply> {
+    let answer = provider.varying_reply()?;
+    let request = verified.request();
+    let document = document(request, verified.token(), provider);
+    let mut scope = Scope::new(request);
+    scope.token = verified.token().cloned();
+    scope.document = &document;
+    answer.render(&scope).ok()
+}
+
+/// The event as JSON for those who read values of it, where its bytes are none: what stands in a field of a form, the
+/// form itself, XML. `headers` and `body` are what is stored of it. `None`: its bytes are what there is.
+pub fn as_json(provider: &Provider, headers: &Headers, body: &Bytes) -> Option<Bytes> {
+    let recipe = provider.recipe();
+    if recipe.is_body() {
+        return None;
+    }
+    let request = Request::bare(headers.clone(), body.clone());
+    let token = verify::carried_token(&request, provider);
+    let document = document(&request, token.as_ref(), provider);
+    let json = recipe.format.as_json(&document, &request)?;
+    (*json != **body).then(|| json.into_owned().into())
 }
 
 /// The endpoint's guard against events of another environment.
-fn guard(root: &[u8], expect: &[(String, serde_json::Value)]) -> Result<(), Rejection> {
+fn guard(root: &[u8], expect: &[(String, serde_json::Value)], format: Format) -> Result<(), Rejection> {
     for (pointer, expected) in expect {
         let raw = json_raw(root, pointer).map_err(|why| malformed(&format!("the body {why}")))?;
         let seen = raw.and_then(|raw| serde_json::from_str::<serde_json::Value>(raw).ok());
-        if seen.as_ref() != Some(expected) {
+        // A form and XML hold nothing but texts: `false` there is the text.
+        let written = expected.to_string();
+        let same_text = |seen: &serde_json::Value| !format.is_json() && seen.as_str() == Some(&*written);
+        if seen.as_ref() != Some(expected) && !seen.as_ref().is_some_and(same_text) {
             let seen = if raw.is_some() { "has another value" } else { "is not there" };
             let detail = format!("genuine, but `{pointer}` {seen}; this endpoint expects {expected}");
             return Err(Rejection::new(Reason::WrongEnvironment, detail));

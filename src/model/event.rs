@@ -85,11 +85,19 @@ pub struct Event {
     pub headers: Arc<Headers>,
     /// The event's own bytes, exactly as they came.
     pub body: Bytes,
+    /// The event as JSON, where its bytes are none: known while its handlers run.
+    pub document: Option<Bytes>,
     /// W3C `traceparent` of the request.
     pub trace_context: Option<String>,
 }
 
 impl Event {
+    /// The event as JSON, if it is any.
+    #[must_use]
+    pub fn json(&self) -> &Bytes {
+        self.document.as_ref().unwrap_or(&self.body)
+    }
+
     /// See [`EventKey::idempotency_key`].
     #[must_use]
     pub fn idempotency_key(&self, operation: &str) -> String {

@@ -1,5 +1,7 @@
 //! One inbound HTTP exchange as the verifier sees it: bytes, not yet believed.
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 
 use super::Headers;
@@ -20,9 +22,28 @@ pub struct Request {
     pub headers: Headers,
     /// The body as it came over the wire.
     pub body: Bytes,
+    /// The client's address: the connection's, or what listed proxies say of it. `None` where nobody knows.
+    pub peer: Option<IpAddr>,
+    /// Whether a listed proxy sent it, so that headers of its own may be believed.
+    pub by_proxy: bool,
 }
 
 impl Request {
+    /// Headers and a body alone, of which nobody knows how they came.
+    #[must_use]
+    pub fn bare(headers: Headers, body: Bytes) -> Self {
+        Self {
+            method: String::new(),
+            path: String::new(),
+            query: None,
+            origin: None,
+            headers,
+            body,
+            peer: None,
+            by_proxy: false,
+        }
+    }
+
     /// The whole public URL, as far as it is known.
     #[must_use]
     pub fn url(&self) -> Option<String> {

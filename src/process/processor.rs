@@ -1,6 +1,7 @@
 //! Runs units of work.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,9 @@ use super::plan::{Handling, Plan};
 use super::{HandlerRun, Step, deliver};
 use crate::failpoint;
 use crate::handler::{HandlerError, Outcome};
+use crate::mapping;
 use crate::model::{Event, Failure};
+use crate::provider::Provider;
 use crate::routing::Router;
 use crate::store::{Finish, StoreError, Unit};
 
@@ -42,6 +45,7 @@ pub struct Processor {
     router: Router,
     steps: Vec<Step>,
     statement_timeout: Duration,
+    providers: HashMap<Arc<str>, Arc<Provider>>,
 }
 
 impl Processor {
@@ -49,7 +53,14 @@ impl Processor {
     /// may take longer than `statement_timeout`.
     #[must_use]
     pub fn new(router: Router, steps: Vec<Step>, statement_timeout: Duration) -> Self {
-        Self { router, steps, statement_timeout }
+        Self { router, steps, statement_timeout, providers: HashMap::new() }
+    }
+
+    /// With the providers of the endpoints, by whose definitions events that are no JSON are read as JSON.
+    #[must_use]
+    pub fn reading(mut self, providers: HashMap<Arc<str>, Arc<Provider>>) -> Self {
+        self.providers = providers;
+        self
     }
 
     /// Does all the work of one event in `tx`, in which its row is inserted or locked, and commits.
@@ -87,6 +98,8 @@ impl Processor {
         runs: &mut Vec<HandlerRun>,
     ) -> Result<(Finish, Duration), Broken> {
         let plan = self.plan_of(event);
+        let read = if plan.handlers.is_empty() { None } else { self.read(event) };
+        let event = read.as_ref().unwrap_or(event);
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
         for handling in &plan.handlers {
             let name = handling.name;
@@ -101,6 +114,13 @@ impl Processor {
         let finish = verdict.finish();
         let lag = tx.finish(&event.key, &finish).await?;
         Ok((finish, lag))
+    }
+
+    /// The event with its document, where that is not its body.
+    fn read(&self, event: &Event) -> Option<Event> {
+        let provider = self.providers.get(&event.key.endpoint)?;
+        let document = mapping::as_json(provider, &event.headers, &event.body)?;
+        Some(Event { document: Some(document), ..event.clone() })
     }
 
     fn plan_of(&self, event: &Event) -> Plan<'_> {

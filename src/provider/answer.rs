@@ -28,14 +28,7 @@ impl Answer {
 
     /// The reply where nothing of a request is in it.
     pub(crate) fn fixed(&self) -> Option<Reply> {
-        let nothing = Request {
-            method: String::new(),
-            path: String::new(),
-            query: None,
-            origin: None,
-            headers: Headers::new(),
-            body: Bytes::new(),
-        };
+        let nothing = Request::bare(Headers::new(), Bytes::new());
         self.render(&Scope::new(&nothing)).ok()
     }
 }

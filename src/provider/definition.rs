@@ -165,12 +165,18 @@ impl Provider {
         self.parts.variants.iter().map(|variant| &variant.name)
     }
 
-    /// The success reply that the provider needs, where the gateway's own JSON with 200 will not do.
+    /// The success reply that the provider needs, where the gateway's own JSON with 200 will not do; see
+    /// [`crate::mapping::reply`] for one with values of the request in it.
     pub fn reply(&self, outcome: Outcome) -> Option<Reply> {
         match outcome {
             Outcome::Handshake | Outcome::Rejected | Outcome::Error => None,
             _ => self.success.clone(),
         }
+    }
+
+    /// The same, where it has values of the request in it.
+    pub(crate) fn varying_reply(&self) -> Option<&Answer> {
+        self.parts.success.as_ref().filter(|_| self.success.is_none())
     }
 
     /// The status for a rejected request.

@@ -28,6 +28,7 @@ mod scheme;
 mod settings;
 mod template;
 mod text;
+mod view;
 mod xml;
 
 pub use catalogue::Catalogue;

@@ -197,6 +197,13 @@ pub(crate) struct Recipe {
     pub(crate) type_signed: bool,
 }
 
+impl Recipe {
+    /// Whether an event's bytes are the JSON that is read.
+    pub(crate) fn is_body(&self) -> bool {
+        self.format.is_json() && self.document.is_empty()
+    }
+}
+
 /// A request with several events in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {

@@ -153,23 +153,36 @@ impl<'p> Place<'p> {
 
 /// The value of an attribute by its local name.
 fn value(start: &BytesStart<'_>, name: &str) -> Result<Option<Capture>, String> {
-    for (count, attribute) in start.attributes().enumerate() {
-        if count >= MAX_ATTRIBUTES {
-            return Err(format!("has an element with more than {MAX_ATTRIBUTES} attributes"));
-        }
-        let attribute = attribute.map_err(|_| "is not well-formed XML: an attribute is not")?;
-        let declares = attribute.key.as_namespace_binding().is_some();
-        if !declares && attribute.key.local_name().as_ref() == name {
-            let text = attribute.normalized_value(XmlVersion::Explicit1_0);
-            let text = text.map_err(|_| "has an attribute with an entity that XML does not know")?;
-            return Ok(Some(Capture { text: text.into_owned(), holds_elements: false }));
+    for attribute in attributes(start) {
+        let (known, text) = attribute?;
+        if known == name {
+            return Ok(Some(Capture { text, holds_elements: false }));
         }
     }
     Ok(None)
 }
 
+/// The attributes of an element: local names and values, without the declarations of name spaces.
+pub(super) fn attributes(start: &BytesStart<'_>) -> impl Iterator<Item = Result<(String, String), String>> {
+    start.attributes().take(MAX_ATTRIBUTES + 1).enumerate().filter_map(|(count, attribute)| {
+        if count == MAX_ATTRIBUTES {
+            return Some(Err(format!("has an element with more than {MAX_ATTRIBUTES} attributes")));
+        }
+        let Ok(attribute) = attribute else {
+            return Some(Err("is not well-formed XML: an attribute is not".into()));
+        };
+        if attribute.key.as_namespace_binding().is_some() {
+            return None;
+        }
+        let name = attribute.key.local_name().as_ref().to_owned();
+        let text = attribute.normalized_value(XmlVersion::Explicit1_0);
+        let text = text.map_err(|_| "has an attribute with an entity that XML does not know".to_owned());
+        Some(text.map(|text| (name, text.into_owned())))
+    })
+}
+
 /// One step through a document.
-enum Step<'s, 'a> {
+pub(super) enum Step<'s, 'a> {
     /// An element begins, at this byte.
     Open(&'s BytesStart<'a>, usize),
     /// Some of the text in it.
@@ -179,7 +192,7 @@ enum Step<'s, 'a> {
 }
 
 /// Goes over a whole document, so that nothing is read out of what is none.
-fn walk<'a>(
+pub(super) fn walk<'a>(
     document: &'a str,
     mut visit: impl FnMut(Step<'_, 'a>) -> Result<(), String>,
 ) -> Result<(), String> {

@@ -27,7 +27,7 @@ pub struct Receipt {
     pub hint: Option<String>,
     /// What kept us from doing the work.
     pub fault: Option<Fault>,
-    /// The answer to a handshake.
+    /// The answer to a handshake, or the success reply where it has values of the request in it.
     pub reply: Option<Reply>,
 }
 

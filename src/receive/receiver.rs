@@ -96,7 +96,10 @@ impl Receiver {
             &endpoint.expect,
             receipt.request_id,
         ) {
-            Ok(events) => self.accept(receipt, endpoint, events).await,
+            Ok(events) => {
+                receipt.reply = mapping::reply(&verified, &endpoint.provider);
+                self.accept(receipt, endpoint, events).await
+            }
             Err(rejection) => self.unusable(receipt, endpoint, &verified, rejection).await,
         }
     }

@@ -156,6 +156,7 @@ fn stored(event: &NewEvent, received_at: Timestamp) -> Event {
         content_type: event.content_type.clone(),
         headers: Arc::clone(&event.headers),
         body: event.body.clone(),
+        document: None,
         trace_context: event.trace_context.clone(),
     }
 }

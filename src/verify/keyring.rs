@@ -117,14 +117,7 @@ pub(super) fn decode(variant: &Variant, secret: &Secret) -> Result<Vec<Key>, Str
         let roots = certificates(secret.expose()).ok_or("it is no root certificate (PEM or base64 DER)")?;
         return Ok(roots.into_iter().map(Key::Root).collect());
     }
-    let nothing = Request {
-        method: String::new(),
-        path: String::new(),
-        query: None,
-        origin: None,
-        headers: Headers::new(),
-        body: Bytes::new(),
-    };
+    let nothing = Request::bare(Headers::new(), Bytes::new());
     let mut scope = Scope::new(&nothing);
     scope.secret = Some(secret.expose());
     let mut keys = Vec::new();

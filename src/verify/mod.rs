@@ -21,9 +21,11 @@ pub use fetched::{Answer, Fetched, Identity, KeyRequest, MAX_FETCHED};
 pub use keyring::Keyring;
 pub use sign::{Signed, sign};
 
+use std::sync::Arc;
+
 use crate::clock::Timestamp;
 use crate::model::{Reason, Rejection, Request};
-use crate::provider::Provider;
+use crate::provider::{Algorithm, Provider, Token};
 
 /// Judges one request. `provider` comes from [`Provider::configure`], `keyring` from [`Keyring::new`] with it, `fetched`
 /// holds the answers to what [`Decision::Needs`] asked for before.
@@ -50,6 +52,17 @@ pub fn verify(
         }
         Err(rejection) => Decision::Rejected(rejection),
     }
+}
+
+/// The token in a request that was proved before, such as a stored one: where an event is what the token says.
+pub(crate) fn carried_token(request: &Request, provider: &Provider) -> Option<Arc<Token>> {
+    let tokens = provider.candidates().filter(|variant| variant.algorithm == Algorithm::Jws);
+    tokens.into_iter().find_map(|variant| {
+        place::in_first_item(variant, request, |scope| {
+            let groups = place::find(&variant.signature, &scope).ok()?;
+            groups.iter().find_map(|group| proof::token_in(variant, group))
+        })
+    })
 }
 
 /// Whether one of `keyring`'s live secrets made the signature, whatever its timestamp: only for a hint to the

@@ -4,6 +4,7 @@ mod bodies;
 mod copies;
 mod crashes;
 mod deliveries;
+mod documents;
 mod hostile;
 mod impatience;
 mod interop;

@@ -1,5 +1,6 @@
 //! Handlers: the registry, SQL modules, the built-in ones.
 
+mod documents;
 mod modules;
 mod modules_run;
 mod own;

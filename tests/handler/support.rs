@@ -23,6 +23,7 @@ pub fn event(event_type: &str, id: &str, body: &str) -> Event {
         content_type: Some("application/json".into()),
         headers: Arc::new(Headers::new()),
         body: body.to_owned().into(),
+        document: None,
         trace_context: None,
     }
 }

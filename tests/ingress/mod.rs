@@ -5,6 +5,7 @@ mod drain;
 mod gateway;
 mod isolation;
 mod listener;
+mod peers;
 mod requests;
 mod rig;
 mod smuggling;

@@ -160,6 +160,7 @@ pub fn stored(event: &NewEvent) -> Event {
         content_type: event.content_type.clone(),
         headers: Arc::clone(&event.headers),
         body: event.body.clone(),
+        document: None,
         trace_context: event.trace_context.clone(),
     }
 }

@@ -63,6 +63,35 @@ mode = "{mode}"
         self
     }
 
+    /// Adds a line to `[server]`.
+    #[must_use]
+    pub fn server(mut self, line: &str) -> Self {
+        self.head = self.head.replacen("[server]\n", &format!("[server]\n{line}\n"), 1);
+        self
+    }
+
+    /// A provider of the test's own.
+    #[must_use]
+    pub fn definition(mut self, id: &str, toml: &str) -> Self {
+        let folder = self.folder.path().join("providers");
+        std::fs::create_dir_all(&folder).expect("make the folder");
+        std::fs::write(folder.join(format!("{id}.toml")), toml).expect("write the definition");
+        if !self.head.starts_with("providers_dirs") {
+            self.head.insert_str(0, "providers_dirs = [\"providers\"]\n");
+        }
+        self
+    }
+
+    /// An endpoint at `/ID` with the provider of this id, and an SQL module for all of its events.
+    #[must_use]
+    pub fn endpoint(self, id: &str, secret: &str, mode: &str, sql: &str, params: &str) -> Self {
+        std::fs::write(self.folder.path().join(format!("{id}.sql")), sql).expect("write the module");
+        self.with(&format!(
+            "[endpoints.{id}]\nprovider = \"{id}\"\npaths = [\"/{id}\"]\nsecrets = [\"literal:{secret}\"]\nmode = \"{mode}\"\n\
+             [[routes]]\nendpoint = \"{id}\"\ntypes = [\"*\"]\nsql = \"{id}.sql\"\nparams = {params}\n"
+        ))
+    }
+
     /// A built-in handler for some event types of the Stripe endpoint.
     #[must_use]
     pub fn handler(self, name: &str, types: &str) -> Self {

@@ -195,3 +195,45 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_success_reply_may_hold_values_of_its_request() {
+    let reply = "[reply]\nsuccess = { status = 201, text = \"ok {json:/id}\", headers = { x-id = \"{header:x-id}\" } }\n";
+    let provider = definition(&format!("[event]\nformat = \"json\"\nid = \"{{json:/id}}\"\n{reply}"));
+    let made = |headers: &[(&str, &str)]| {
+        let genuine = signed(&provider, SECRET, &request(headers, r#"{"id":"a b"}"#), at(NOW));
+        hookgate::mapping::reply(&proof(decide(&genuine, &provider, NOW)), &provider)
+    };
+    let reply = made(&[("x-id", "7")]).expect("made");
+    assert_eq!((reply.status, &*reply.body), (201, b"ok a b".as_slice()));
+    assert!(reply.headers.contains(&("x-id".into(), "7".into())));
+    // Without the value, or with one that no header can hold, the gateway's own reply has to do.
+    assert!(made(&[]).is_none());
+    assert!(made(&[("x-id", "7\r\nx: y")]).is_none());
+    assert!(provider.reply(hookgate::model::Outcome::Accepted).is_none());
+}
+
+#[test]
+fn an_environment_is_expected_of_forms_xml_and_lines_too() {
+    let expect = |pointer: &str| vec![(pointer.to_owned(), serde_json::Value::from(false))];
+    let of = |rest: &str, pointer: &str, headers: &[(&str, &str)], body: &str| {
+        let provider = definition(rest);
+        let genuine = signed(&provider, SECRET, &request(headers, body), at(NOW));
+        let verified = proof(decide(&genuine, &provider, NOW));
+        map(&verified, &provider, &"e".into(), &expect(pointer), Uuid::nil()).map_err(|why| why.reason)
+    };
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let rest = "[event]\nformat = \"form\"\nid = \"{form:id}\"\n";
+    assert_eq!(of(rest, "/test", &form, "id=1&test=false").expect("maps").len(), 1);
+    assert_eq!(of(rest, "/test", &form, "id=1&test=true").expect_err("other"), Reason::WrongEnvironment);
+    let rest = "[event]\nformat = \"xml\"\nid = \"{xml:/a/id}\"\n";
+    assert_eq!(of(rest, "/a/test", &[], "<a><id>1</id><test>false</test></a>").expect("maps").len(), 1);
+    assert_eq!(of(rest, "/a/test", &[], "<a><id>1</id></a>").expect_err("other"), Reason::WrongEnvironment);
+    let rest = "[event]\nformat = \"json-lines\"\nid = \"{json:/id}\"\n";
+    let lines = "{\"id\":1,\"test\":false}\n{\"id\":2,\"test\":";
+    assert_eq!(of(rest, "/test", &[], &format!("{lines}false}}")).expect("maps").len(), 2);
+    assert_eq!(
+        of(rest, "/test", &[], &format!("{lines}\"false\"}}")).expect_err("other"),
+        Reason::WrongEnvironment
+    );
+}

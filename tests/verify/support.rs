@@ -66,8 +66,7 @@ pub fn request(headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Request {
         path: "/hooks".into(),
         query: None,
         origin: Some("https://hooks.example.com".into()),
-        headers: list,
-        body: Bytes::from(body.into()),
+        ..Request::bare(list, Bytes::from(body.into()))
     }
 }
 

@@ -8,6 +8,7 @@ use super::values::{MINUTE, TENTH};
 use crate::config::key::Key;
 use crate::config::raw::{RawAdmin, RawServer, RawTls};
 use crate::config::{Admin, Server, Tls};
+use crate::model::Networks;
 
 pub(super) fn server(raw: &RawServer, context: &mut Context<'_>) -> Option<Server> {
     let key = Key::of(&["server"]);
@@ -16,6 +17,7 @@ pub(super) fn server(raw: &RawServer, context: &mut Context<'_>) -> Option<Serve
     let public_url =
         raw.public_url.as_deref().and_then(|url| public_url(&key.child("public_url"), url, context));
     let tls = raw.tls.as_ref().map(|raw| tls(&key.child("tls"), raw, context));
+    let trusted_proxies = proxies(&key.child("trusted_proxies"), &raw.trusted_proxies, context);
     let header_timeout = context.duration(&key.child("header_timeout"), &raw.header_timeout, upload.clone());
     let body_timeout = context.duration(&key.child("body_timeout"), &raw.body_timeout, upload);
     let drain_delay =
@@ -26,6 +28,7 @@ pub(super) fn server(raw: &RawServer, context: &mut Context<'_>) -> Option<Serve
         listen: listen?,
         public_url,
         tls,
+        trusted_proxies,
         max_in_flight: raw.max_in_flight,
         max_connections: raw.max_connections,
         header_timeout: header_timeout?,
@@ -59,6 +62,14 @@ fn address(key: &Key, text: &str, context: &mut Context<'_>) -> Option<SocketAdd
         );
     }
     address
+}
+
+fn proxies(key: &Key, networks: &[String], context: &mut Context<'_>) -> Networks {
+    Networks::parse(&networks.join(" ")).unwrap_or_else(|problem| {
+        let help = "name your own proxies only: whoever is in these networks is believed";
+        context.report.error_help(key, problem, help);
+        Networks::default()
+    })
 }
 
 fn public_url(key: &Key, text: &str, context: &mut Context<'_>) -> Option<String> {

@@ -17,6 +17,8 @@ pub(crate) struct RawServer {
     /// Certificate and key files; plain HTTP without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tls: Option<RawTls>,
+    /// Proxies before the gateway (addresses and networks) that are believed when they say for whom they speak.
+    pub(crate) trusted_proxies: Vec<String>,
     /// Requests worked on at once, counted from the end of their body; more are answered 503 with `Retry-After`.
     #[schemars(range(min = 1, max = 100_000))]
     pub(crate) max_in_flight: usize,
@@ -39,6 +41,7 @@ impl Default for RawServer {
             listen: "0.0.0.0:8080".into(),
             public_url: None,
             tls: None,
+            trusted_proxies: Vec::new(),
             max_in_flight: 1024,
             max_connections: 4096,
             header_timeout: "10s".into(),

@@ -7,8 +7,9 @@ use crate::handler::{HandlerError, Payload};
 use crate::model::Event;
 use crate::store::Param;
 
-/// What every module can name. `payload` is the body as JSON, as the view `webhook_inbox_events` has it: NULL where
-/// the body is none or one that the database refuses; `body` is the bytes; `idempotency_key` is
+/// What every module can name. `payload` is the event as JSON: NULL where there is none or one that the database
+/// refuses. It is the body, or what the provider's definition reads out of it (a field of a form, the form, XML);
+/// `body` is the bytes; `idempotency_key` is
 /// [`Event::idempotency_key`] for the route's operation.
 pub const BUILT_IN_PARAMS: [&str; 12] = [
     "event_id",
@@ -80,7 +81,8 @@ fn built_in(name: &str, event: &Event, operation: &str) -> Param {
         "account" => Param::Text(event.account.clone()),
         "ordering_key" => Param::Text(event.ordering_key.clone()),
         "idempotency_key" => text(&event.idempotency_key(operation)),
-        // "payload" is made of the same bytes, in the database.
+        // Made JSON in the database.
+        "payload" => Param::Bytes(Some(event.json().clone())),
         _ => Param::Bytes(Some(event.body.clone())),
     }
 }

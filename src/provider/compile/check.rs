@@ -19,7 +19,7 @@ pub(super) enum Place {
     Event,
     /// In a reply to a handshake.
     Handshake,
-    /// In a reply to an event: nothing of the request.
+    /// In a reply to an event: the request and its document.
     Reply,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
             Source::Secret => matches!(place, Place::Key | Place::Signed),
             Source::Part(_) => matches!(place, Place::Signed | Place::Beside),
             Source::Claim(_) | Source::ClaimRaw(_) | Source::Jose(_) => {
-                matches!(place, Place::Beside | Place::Event | Place::Handshake)
+                matches!(place, Place::Beside | Place::Event | Place::Handshake | Place::Reply)
             }
             // Before the proof only where every item is proved: `each` sees to that.
             Source::Root(_) if matches!(place, Place::Signed | Place::Beside) => true,
@@ -38,7 +38,9 @@ pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
                 place == Place::Event
             }
             Source::Challenge => place == Place::Handshake,
-            _ => !matches!(place, Place::Key | Place::Reply),
+            // How a request came is not stored with it.
+            Source::Peer | Source::Proxy(_) => matches!(place, Place::Request | Place::Beside),
+            _ => place != Place::Key,
         };
         if !fits {
             return Err(format!("{} cannot be used here", value.source));

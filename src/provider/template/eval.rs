@@ -119,6 +119,12 @@ impl<'a> Scope<'a> {
                 single(source, self.request.headers.iter().filter(|(key, _)| key == name))?
                     .map(|(_, value)| Cow::Borrowed(value))
             }
+            Source::Peer => self.request.peer.map(|peer| owned(peer.to_string())),
+            Source::Proxy(_) if !self.request.by_proxy => None,
+            Source::Proxy(name) => {
+                single(source, self.request.headers.iter().filter(|(key, _)| key == name))?
+                    .map(|(_, value)| Cow::Borrowed(value))
+            }
             Source::Form(name) => single(source, self.form().fields.iter().filter(|(key, _)| key == name))?
                 .map(|(_, value)| Cow::Owned(value.clone())),
             Source::File(name) => single(source, self.form().files.iter().filter(|(key, _)| key == name))?

@@ -8,9 +8,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, ge
 
 use percent_encoding::percent_decode;
 
-use super::network::Networks;
 use super::params::Params;
 use super::{Scope, address, escape, rewrite};
+use crate::model::Networks;
 use crate::provider::algorithm::Hash;
 use crate::provider::{json, key};
 

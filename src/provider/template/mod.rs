@@ -9,7 +9,6 @@ mod condition;
 mod escape;
 mod eval;
 mod filter;
-mod network;
 mod oracle;
 mod params;
 mod parse;
@@ -57,6 +56,10 @@ pub(crate) enum Source {
     Query(Option<String>),
     /// A header (lower case).
     Header(String),
+    /// The client's address.
+    Peer,
+    /// A header (lower case) that counts only where a listed proxy sent the request.
+    Proxy(String),
     /// A field of a form body, decoded.
     Form(String),
     /// The content of a file in a multipart form.
@@ -133,6 +136,8 @@ impl std::fmt::Display for Source {
             Self::Query(None) => f.write_str("the query"),
             Self::Query(Some(name)) => write!(f, "query parameter `{name}`"),
             Self::Header(name) => write!(f, "header `{name}`"),
+            Self::Peer => f.write_str("the client's address"),
+            Self::Proxy(name) => write!(f, "header `{name}` of a trusted proxy"),
             Self::Form(name) => write!(f, "form field `{name}`"),
             Self::File(name) => write!(f, "file `{name}`"),
             Self::Xml(path) => write!(f, "XML value `{path}`"),

@@ -33,6 +33,7 @@ pub(super) fn event(row: &PgRow, key: EventKey) -> Result<Event, sqlx::Error> {
         content_type: row.try_get("content_type")?,
         headers: Arc::new(Headers::from_json(headers).unwrap_or_default()),
         body: body.into(),
+        document: None,
         trace_context: row.try_get("trace_context")?,
     })
 }

@@ -5,15 +5,15 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 
 /// Networks and single addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Networks(Vec<IpNet>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Networks(Vec<IpNet>);
 
 impl Networks {
     /// Reads networks (`192.0.2.0/24`, `2001:db8::/32`) and addresses, with spaces between.
     ///
     /// # Errors
     /// Which one is none.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let network = |text: &str| {
             let address = || text.parse().map(|address: IpAddr| IpNet::from(address.to_canonical()));
             text.parse()
@@ -24,13 +24,15 @@ impl Networks {
     }
 
     /// Whether an address is in one of them; `None` if the text is no address.
-    pub(super) fn hold(&self, address: &[u8]) -> Option<bool> {
+    #[must_use]
+    pub fn hold(&self, address: &[u8]) -> Option<bool> {
         let address: IpAddr = std::str::from_utf8(address).ok()?.parse().ok()?;
         Some(self.contain(address))
     }
 
     /// Whether an address is in one of them. An IPv4 address written as an IPv6 one is itself.
-    pub(crate) fn contain(&self, address: IpAddr) -> bool {
+    #[must_use]
+    pub fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
