@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 pub use same::same_event;
 
-use crate::model::{EventKey, Headers, NewEvent, Reason, Rejection, Reply, Request};
+use crate::model::{BatchRequest, EventKey, Headers, NewEvent, Reason, Rejection, Reply, Request};
 use crate::provider::{Batch, Format, Item, Provider, Scope, Token, json_items, json_raw};
 use crate::verify::{self, Verified};
-use fields::{Fields, read};
+use fields::read;
 
 /// What stands in place of a stored secret.
 const REMOVED: &[u8] = b"[removed]";
@@ -45,6 +45,10 @@ pub fn map(
     }
     let headers = Arc::new(storable_headers(request, provider));
     let content_type = request.headers.text("content-type").map(str::to_owned);
+    let kept = recipe.batch.is_some().then(|| {
+        let (headers, body) = (Arc::clone(&headers), request.body.clone());
+        Arc::new(BatchRequest { id: request_id, endpoint: Arc::clone(endpoint), headers, body })
+    });
     let build = |index: usize, item: Option<&Item<'_>>| {
         if format == Format::JsonLines {
             guard(item.map_or(&root, |item| item.text.as_bytes()), expect, format)?;
@@ -54,58 +58,35 @@ pub fn map(
             Some(item) => slice(&request.body, item.text.as_bytes()),
             None => request.body.clone(),
         };
-        Ok(event(
-            fields,
-            provider,
-            endpoint,
+        // The whole as the only item has all bytes itself.
+        let is_part = item.is_some_and(|item| !std::ptr::eq(item.text, item.parent));
+        Ok(NewEvent {
+            key: EventKey {
+                provider: Arc::clone(provider.id()),
+                endpoint: Arc::clone(endpoint),
+                event_id: fields.id,
+            },
+            event_type: fields.event_type,
+            occurred_at: fields.occurred_at,
+            account: fields.account,
+            ordering_key: fields.ordering_key,
+            content_type: content_type.clone(),
+            headers: Arc::clone(&headers),
+            body_sha256: sha256(&body),
             body,
-            index,
-            Arc::clone(&headers),
-            content_type.clone(),
             request_id,
-        ))
+            // Bounded by the number of items in a batch.
+            item_index: if is_part { i32::try_from(index + 1).unwrap_or(i32::MAX) } else { 0 },
+            request: kept.clone().filter(|_| is_part),
+            // The gateway continues a trace only where a listed proxy started it, which mapping cannot know.
+            trace_context: None,
+        })
     };
     let scope = Scope::new(request);
     let is_batch = |batch: &&Batch| batch.when.iter().all(|condition| condition.holds(&scope));
     let Some(batch) = recipe.batch.as_ref().filter(is_batch) else { return Ok(vec![build(0, None)?]) };
     let items = json_items(&root, &batch.items).map_err(|why| malformed(&format!("the body {why}")))?;
     items.iter().enumerate().map(|(index, item)| build(index, Some(item))).collect()
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one private constructor; each argument is a field of the event"
-)]
-fn event(
-    fields: Fields,
-    provider: &Provider,
-    endpoint: &Arc<str>,
-    body: Bytes,
-    index: usize,
-    headers: Arc<Headers>,
-    content_type: Option<String>,
-    request_id: Uuid,
-) -> NewEvent {
-    NewEvent {
-        key: EventKey {
-            provider: Arc::clone(provider.id()),
-            endpoint: Arc::clone(endpoint),
-            event_id: fields.id,
-        },
-        event_type: fields.event_type,
-        occurred_at: fields.occurred_at,
-        account: fields.account,
-        ordering_key: fields.ordering_key,
-        content_type,
-        headers,
-        body_sha256: sha256(&body),
-        body,
-        request_id,
-        // Bounded by the number of items in a batch.
-        item_index: i32::try_from(index).unwrap_or(i32::MAX),
-        // The gateway continues a trace only where a listed proxy started it, which mapping cannot know.
-        trace_context: None,
-    }
 }
 
 /// The document that holds the event or the batch.
@@ -132,7 +113,7 @@ pub fn reply(verified: &Verified, provider: &Provider) -> Option<Reply> {
 /// form itself, XML. `headers` and `body` are what is stored of it. `None`: its bytes are what there is.
 pub fn as_json(provider: &Provider, headers: &Headers, body: &Bytes) -> Option<Bytes> {
     let recipe = provider.recipe();
-    if recipe.is_body() {
+    if recipe.is_body(headers) {
         return None;
     }
     let request = Request::bare(headers.clone(), body.clone());

@@ -58,10 +58,25 @@ pub struct NewEvent {
     pub body_sha256: [u8; 32],
     /// The inbound request that brought it.
     pub request_id: Uuid,
-    /// The position in its batch; 0 for a single event.
+    /// The position in its batch, from 1; 0 for a single event.
     pub item_index: i32,
+    /// The request as it came, where this is an item of a batch: kept once, beside its events.
+    pub request: Option<Arc<BatchRequest>>,
     /// W3C `traceparent` to continue when the event is worked on.
     pub trace_context: Option<String>,
+}
+
+/// A request that holds several events, as it came.
+#[derive(Debug)]
+pub struct BatchRequest {
+    /// [`NewEvent::request_id`] of its events.
+    pub id: Uuid,
+    /// The endpoint's name.
+    pub endpoint: Arc<str>,
+    /// Its headers, credentials removed.
+    pub headers: Arc<Headers>,
+    /// Its body.
+    pub body: Bytes,
 }
 
 /// A stored event, as handlers and destinations see it.

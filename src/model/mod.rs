@@ -9,7 +9,7 @@ mod outcome;
 mod request;
 mod secret;
 
-pub use event::{Event, EventKey, NewEvent};
+pub use event::{BatchRequest, Event, EventKey, NewEvent};
 pub use headers::Headers;
 pub use lease::{Failure, Leased, Next};
 pub use message::{Attempt, AttemptOutcome, Content, Message, NewMessage};

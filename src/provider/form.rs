@@ -7,8 +7,10 @@ use futures_util::FutureExt as _;
 use futures_util::stream;
 use multer::Multipart;
 
-use crate::model::Request;
+use crate::model::{Headers, Request};
 
+const URL_ENCODED: &str = "application/x-www-form-urlencoded";
+const MULTIPART: &str = "multipart/form-data";
 /// Fields and files of one form.
 const MAX_PARTS: usize = 1000;
 /// The longest boundary that RFC 2046 allows.
@@ -24,28 +26,38 @@ pub(crate) struct Form {
 }
 
 impl Form {
+    /// Whether a body with these headers says that it is one.
+    pub(crate) fn is_named(headers: &Headers) -> bool {
+        let media = media(headers);
+        media.eq_ignore_ascii_case(URL_ENCODED) || media.eq_ignore_ascii_case(MULTIPART)
+    }
+
     /// Reads a request's body. What is no form, or a broken one, has no fields.
     ///
     /// The content type is seldom signed, and must not choose how signed bytes are read: what begins like JSON is no
     /// form, and the boundary is the one that the body itself begins with.
     pub(crate) fn of(request: &Request) -> Self {
-        let content_type = request.headers.text("content-type").unwrap_or_default();
-        let media = content_type.split(';').next().unwrap_or_default().trim();
+        let media = media(&request.headers);
         let is_json = matches!(request.body.trim_ascii_start().first(), Some(b'{' | b'['));
         if is_json {
             return Self::default();
         }
-        if media.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        if media.eq_ignore_ascii_case(URL_ENCODED) {
             let pairs: Vec<(String, String)> =
                 serde_urlencoded::from_bytes(&request.body).unwrap_or_default();
             let fields = pairs.into_iter().map(|(name, value)| (name, value.into_bytes())).collect();
             return Self { fields, files: Vec::new() };
         }
-        if media.eq_ignore_ascii_case("multipart/form-data") {
+        if media.eq_ignore_ascii_case(MULTIPART) {
             return multipart(&request.body).unwrap_or_default();
         }
         Self::default()
     }
+}
+
+/// The content type without its parameters.
+fn media(headers: &Headers) -> &str {
+    headers.text("content-type").and_then(|text| text.split(';').next()).unwrap_or_default().trim()
 }
 
 /// `None` where it is broken or holds too much.

@@ -6,9 +6,11 @@ use std::time::Duration;
 use super::algorithm::Algorithm;
 use super::chain::{Chain, Roots};
 use super::encoding::Encoding;
+use super::form::Form;
 use super::json::Picker;
 use super::jws::JwsAlgorithm;
 use super::template::{Condition, Filter, Pattern, Source, Template};
+use crate::model::Headers;
 
 /// One way in which a provider signs.
 #[derive(Clone, Debug)]
@@ -198,9 +200,9 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// Whether an event's bytes are the JSON that is read.
-    pub(crate) fn is_body(&self) -> bool {
-        self.format.is_json() && self.document.is_empty()
+    /// Whether the bytes of an event with these headers are the JSON that is read.
+    pub(crate) fn is_body(&self, headers: &Headers) -> bool {
+        self.format.is_json() && self.document.is_empty() && !Form::is_named(headers)
     }
 }
 

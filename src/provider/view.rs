@@ -17,25 +17,32 @@ use crate::model::Request;
 impl Format {
     /// A document in this format as JSON; `None` where it is none.
     pub(crate) fn as_json<'a>(self, document: &'a [u8], request: &Request) -> Option<Cow<'a, [u8]>> {
-        let written = |value: Value| Cow::Owned(value.to_string().into_bytes());
         match self {
-            Self::Json | Self::JsonLines => Some(Cow::Borrowed(document)),
-            Self::Xml => element(document).ok().map(written),
-            Self::Form | Self::Multipart => {
-                let fields = fields(&Form::of(request));
-                (!fields.is_empty()).then(|| written(Value::Object(fields)))
+            // Some providers send forms as well, at times.
+            Self::Json | Self::JsonLines
+                if Form::is_named(&request.headers) && *document == *request.body =>
+            {
+                Some(form(request).unwrap_or(Cow::Borrowed(document)))
             }
+            Self::Json | Self::JsonLines => Some(Cow::Borrowed(document)),
+            Self::Xml => element(document).ok().map(|value| written(&value)),
+            Self::Form | Self::Multipart => form(request),
             Self::Opaque => None,
         }
     }
 }
 
-fn fields(form: &Form) -> Map<String, Value> {
+/// The fields of a form; `None` where there is none.
+fn form<'a>(request: &Request) -> Option<Cow<'a, [u8]>> {
     let mut object = Map::new();
-    for (name, value) in &form.fields {
+    for (name, value) in &Form::of(request).fields {
         add(&mut object, name, String::from_utf8_lossy(value).into());
     }
-    object
+    (!object.is_empty()).then(|| written(&Value::Object(object)))
+}
+
+fn written<'a>(value: &Value) -> Cow<'a, [u8]> {
+    Cow::Owned(value.to_string().into_bytes())
 }
 
 /// An element that is open.

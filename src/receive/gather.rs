@@ -31,7 +31,9 @@ struct Submission {
 
 impl Submission {
     fn bytes(&self) -> usize {
-        self.events.iter().map(|event| event.body.len()).sum()
+        let request = self.events.first().and_then(|event| event.request.as_ref());
+        let events = self.events.iter().map(|event| event.body.len());
+        events.sum::<usize>() + request.map_or(0, |request| request.body.len())
     }
 }
 

@@ -16,12 +16,13 @@ macro_rules! migrations {
             (2, "outbox", include_str!(concat!("../../migrations/", $engine, "/0002_outbox.sql"))),
             (3, "stripe", include_str!(concat!("../../migrations/", $engine, "/0003_stripe.sql"))),
             (4, "retention", include_str!(concat!("../../migrations/", $engine, "/0004_retention.sql"))),
+            (6, "requests", include_str!(concat!("../../migrations/", $engine, "/0006_requests.sql"))),
         ]
     };
 }
 
-const POSTGRES: [(i64, &str, &str); 4] = migrations!("postgres");
-const SQLITE: [(i64, &str, &str); 4] = migrations!("sqlite");
+const POSTGRES: [(i64, &str, &str); 5] = migrations!("postgres");
+const SQLITE: [(i64, &str, &str); 5] = migrations!("sqlite");
 
 /// The newest migration that this binary knows, the same on both engines.
 pub(super) const VERSION: i64 = POSTGRES[POSTGRES.len() - 1].0;

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::{Existing, Insertion, RowState};
-use crate::model::{EventKey, NewEvent};
+use crate::model::{BatchRequest, EventKey, NewEvent};
 
 /// What became of the first copies.
 pub(super) type Found = HashMap<EventKey, Insertion>;
@@ -13,6 +13,14 @@ pub(super) type Found = HashMap<EventKey, Insertion>;
 pub(super) fn firsts(events: &[NewEvent]) -> Vec<&NewEvent> {
     let mut seen = HashSet::new();
     events.iter().filter(|event| seen.insert(&event.key)).collect()
+}
+
+/// The requests of those that are new, each once.
+pub(super) fn requests<'a>(firsts: &[&'a NewEvent], found: &Found) -> Vec<&'a BatchRequest> {
+    let is_new = |event: &&&NewEvent| matches!(found.get(&event.key), Some(Insertion::Inserted { .. }));
+    let mut seen = HashSet::new();
+    let requests = firsts.iter().filter(is_new).filter_map(|event| event.request.as_deref());
+    requests.filter(|request| seen.insert(request.id)).collect()
 }
 
 /// One answer for each event of the batch. `found` knows all keys.

@@ -185,7 +185,7 @@ impl Signer<'_> {
     fn place(&mut self, signature: &str) -> Result<(), String> {
         let value = self.written(signature);
         match self.variant.signature.from.first().and_then(Template::sole).map(|value| &value.source) {
-            Some(Source::Header(name)) => {
+            Some(Source::Header(name) | Source::Proxy(name)) => {
                 let name = name.clone();
                 self.set_header(&name, value);
             }

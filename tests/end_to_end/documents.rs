@@ -61,6 +61,9 @@ async fn handlers_read_what_stands_in_a_form_and_in_xml(engine: Engine) {
         assert_eq!((answer.status.as_u16(), &*answer.text()), (200, "<Ack>7&8</Ack>"), "{mode}");
         assert_eq!(answer.headers["content-type"], "text/xml");
 
+        // The batch is kept once, beside its events; the form is a single event.
+        assert_eq!(database.bytes("SELECT body FROM webhook_requests").await, [list.as_bytes()], "{mode}");
+
         database.wait_for("SELECT count(*) FROM seen", 3).await;
         for (value, part) in [("opened", "\"action\""), ("a", "{\"Note\""), ("b", "\"Id\"")] {
             let seen =

@@ -173,8 +173,7 @@ impl Exchange {
             path: path.to_owned(),
             query: query.map(str::to_owned),
             origin: Some(ORIGIN.to_owned()),
-            headers: self.headers.clone(),
-            body: self.body.clone(),
+            ..Request::bare(self.headers.clone(), self.body.clone())
         }
     }
 

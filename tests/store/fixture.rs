@@ -144,6 +144,7 @@ pub fn with_body(id: &str, body: &[u8]) -> NewEvent {
         body_sha256: Sha256::digest(body).into(),
         request_id: Uuid::now_v7(),
         item_index: 0,
+        request: None,
         trace_context: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".into()),
     }
 }

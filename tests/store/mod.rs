@@ -8,6 +8,7 @@ mod ledger;
 mod outbox;
 mod postgres;
 mod prune;
+mod requests;
 mod schema;
 mod sqlite;
 mod unit;

@@ -115,6 +115,7 @@ fn plain(sample: &Sample, event: &str) -> Request {
     let (headers, body) = sample.render(&ids, at(NOW));
     let mut plain = request(&[], body.to_vec());
     plain.headers = headers;
+    plain.by_proxy = true;
     plain
 }
 

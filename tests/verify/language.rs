@@ -33,9 +33,9 @@ fn every_item_of_a_batch_is_an_event_with_its_own_bytes() {
     assert_eq!(
         seen,
         [
-            ("7-1", "a", 0, br#"{"id":1,"kind":"a"}"#.as_slice()),
-            ("7-2", "b", 1, br#"{"id" : 2,"kind":"b"}"#.as_slice()),
-            ("7-3", "c", 2, br#"{"id":3,"kind":"c"}"#.as_slice()),
+            ("7-1", "a", 1, br#"{"id":1,"kind":"a"}"#.as_slice()),
+            ("7-2", "b", 2, br#"{"id" : 2,"kind":"b"}"#.as_slice()),
+            ("7-3", "c", 3, br#"{"id":3,"kind":"c"}"#.as_slice()),
         ]
     );
     assert!(mapped(&provider, r#"{"batch":7,"entry":[]}"#).expect("an empty batch").is_empty());

@@ -9,9 +9,11 @@ use super::super::twins::Found;
 use super::super::tx::storable;
 use super::rows;
 use super::tx::milliseconds;
-use crate::model::NewEvent;
+use crate::model::{BatchRequest, NewEvent};
 
 const ACCEPT: &str = include_str!("accept.sql");
+const KEEP: &str = include_str!("keep_request.sql");
+const FIND_REQUESTS: &str = include_str!("find_requests.sql");
 /// Reads the rows as they stand.
 pub(super) const FIND: &str = include_str!("find_copies.sql");
 /// Waits until they are ours.
@@ -48,6 +50,26 @@ pub(super) async fn insert(
     rows.iter()
         .map(|row| Ok((rows::key(row)?, Insertion::Inserted { received_at: row.try_get("received_at")? })))
         .collect()
+}
+
+/// Keeps a request, if it is not kept.
+pub(super) async fn keep(connection: &mut PgConnection, request: &BatchRequest) -> Result<(), sqlx::Error> {
+    let keep = sqlx::query(KEEP)
+        .bind(request.id.to_string())
+        .bind(&*request.endpoint)
+        .bind(request.body.as_ref())
+        .bind(request.headers.to_json());
+    keep.execute(connection).await.map(drop)
+}
+
+/// The same, without sending all of it where it is kept already.
+pub(super) async fn keep_once(
+    connection: &mut PgConnection,
+    request: &BatchRequest,
+) -> Result<(), sqlx::Error> {
+    let ids = vec![request.id.to_string()];
+    let found = sqlx::query(FIND_REQUESTS).bind(ids).fetch_optional(&mut *connection).await?;
+    if found.is_none() { keep(connection, request).await } else { Ok(()) }
 }
 
 /// Reads the rows of these events by [`FIND`] or [`LOCK`].

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use sqlx::PgConnection;
 
 use super::super::twins::{self, Found};
 use super::super::{Inbox, Insertion, Quarantined, StoreError, Unit};
@@ -14,24 +15,18 @@ const QUARANTINE: &str = include_str!("quarantine.sql");
 
 /// How long a batch waits for another transaction that is just writing one of its keys.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the transaction of a batch with its request may take.
+const BATCH_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[async_trait]
 impl Inbox for Postgres {
     async fn accept(&self, events: &[NewEvent]) -> Result<Vec<Insertion>, StoreError> {
         let firsts = twins::firsts(events);
-        let mut connection = self.connection().await?;
-        let mut found = accept::insert(&mut connection, &firsts, LOCK_TIMEOUT).await.map_err(commit_error)?;
-        while found.len() < firsts.len() {
-            let missing = without(&firsts, &found);
-            found.extend(accept::find(&mut connection, &missing, FIND).await.map_err(error)?);
-            // Between the two statements a row can only go, by retention: then it is inserted after all.
-            let gone = without(&missing, &found);
-            if !gone.is_empty() {
-                found.extend(
-                    accept::insert(&mut connection, &gone, LOCK_TIMEOUT).await.map_err(commit_error)?,
-                );
-            }
+        if firsts.iter().any(|event| event.request.is_some()) {
+            return self.accept_batches(events, &firsts).await;
         }
+        let mut connection = self.connection().await?;
+        let found = insert_all(&mut connection, &firsts, commit_error).await?;
         Ok(twins::answer(events, &found))
     }
 
@@ -57,6 +52,54 @@ impl Inbox for Postgres {
             .map_err(commit_error)?;
         Ok(())
     }
+}
+
+impl Postgres {
+    /// Like `accept`, where requests are to be kept with their events: in a transaction of several statements.
+    async fn accept_batches(
+        &self,
+        events: &[NewEvent],
+        firsts: &[&NewEvent],
+    ) -> Result<Vec<Insertion>, StoreError> {
+        let mut tx = PgTx::begin(self, BATCH_TIMEOUT).await?;
+        match keep_all(&mut tx.connection, firsts).await {
+            Ok(found) => {
+                tx.commit().await?;
+                Ok(twins::answer(events, &found))
+            }
+            Err(failed) => {
+                tx.rollback().await;
+                Err(failed)
+            }
+        }
+    }
+}
+
+async fn keep_all(connection: &mut PgConnection, firsts: &[&NewEvent]) -> Result<Found, StoreError> {
+    let found = insert_all(connection, firsts, error).await?;
+    for request in twins::requests(firsts, &found) {
+        accept::keep(connection, request).await.map_err(error)?;
+    }
+    Ok(found)
+}
+
+/// Inserts events, and reads the rows of those that are there.
+async fn insert_all(
+    connection: &mut PgConnection,
+    firsts: &[&NewEvent],
+    failed: fn(sqlx::Error) -> StoreError,
+) -> Result<Found, StoreError> {
+    let mut found = accept::insert(connection, firsts, LOCK_TIMEOUT).await.map_err(failed)?;
+    while found.len() < firsts.len() {
+        let missing = without(firsts, &found);
+        found.extend(accept::find(connection, &missing, FIND).await.map_err(error)?);
+        // Between the two statements a row can only go, by retention: then it is inserted after all.
+        let gone = without(&missing, &found);
+        if !gone.is_empty() {
+            found.extend(accept::insert(connection, &gone, LOCK_TIMEOUT).await.map_err(failed)?);
+        }
+    }
+    Ok(found)
 }
 
 fn without<'a>(events: &[&'a NewEvent], found: &Found) -> Vec<&'a NewEvent> {

@@ -57,6 +57,10 @@ impl PgTx {
             if found.is_empty() {
                 found = accept::find(&mut self.connection, &[event], accept::FIND).await.map_err(error)?;
             }
+            if let (Some(request), Some(Insertion::Inserted { .. })) = (&event.request, found.get(&event.key))
+            {
+                accept::keep_once(&mut self.connection, request).await.map_err(error)?;
+            }
             match found.remove(&event.key) {
                 Some(Insertion::Existing(row)) if row.state != RowState::Processed => {}
                 Some(insertion) => return Ok(insertion),

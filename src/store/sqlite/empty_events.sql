@@ -10,3 +10,5 @@ WHERE rowid IN (
     ORDER BY received_at
     LIMIT $2
 )
+-- The batch that it came in.
+RETURNING CASE WHEN item_index > 0 THEN request_id END AS request_id

@@ -12,9 +12,11 @@ use super::super::tx::storable;
 use super::super::{Existing, Finish, Insertion, Locked, StoreError};
 use super::values::text;
 use super::{Sqlite, commit_error, error, rows};
-use crate::model::{Event, EventKey, Leased, NewEvent};
+use crate::model::{BatchRequest, Event, EventKey, Leased, NewEvent};
 
 const ACCEPT: &str = include_str!("accept.sql");
+const KEEP: &str = include_str!("keep_request.sql");
+const FIND_REQUESTS: &str = include_str!("find_requests.sql");
 const FIND_COPY: &str = include_str!("find_copies.sql");
 const FIND: &str = include_str!("find_event.sql");
 const LOCK: &str = include_str!("lock_event.sql");
@@ -84,6 +86,9 @@ impl SqliteTx {
             .await
             .map_err(error)?;
         if let Some(row) = inserted {
+            if let Some(request) = &event.request {
+                self.keep_once(request).await?;
+            }
             return Ok(Insertion::Inserted { received_at: row.try_get("received_at").map_err(error)? });
         }
         let row = by_key(sqlx::query(FIND_COPY), &event.key)
@@ -93,6 +98,21 @@ impl SqliteTx {
             .map_err(error)?;
         let existing: Existing = rows::existing(&row).map_err(error)?;
         Ok(Insertion::Existing(existing))
+    }
+
+    /// Keeps a request with the first of its events.
+    async fn keep_once(&mut self, request: &BatchRequest) -> Result<(), StoreError> {
+        let id = request.id.to_string();
+        let find = sqlx::query(FIND_REQUESTS).bind(&id).fetch_optional(&mut *self.connection);
+        if find.await.map_err(error)?.is_some() {
+            return Ok(());
+        }
+        let keep = sqlx::query(KEEP)
+            .bind(&id)
+            .bind(&*request.endpoint)
+            .bind(request.body.as_ref())
+            .bind(request.headers.to_json());
+        keep.execute(&mut *self.connection).await.map(drop).map_err(error)
     }
 
     pub(in crate::store) async fn stored(&mut self, key: &EventKey) -> Result<Option<Event>, StoreError> {

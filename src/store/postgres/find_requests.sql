@@ -1,0 +1,4 @@
+SELECT id::text
+FROM webhook_requests
+WHERE id = ANY ($1::text[]::uuid[])
+ORDER BY id

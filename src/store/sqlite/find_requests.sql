@@ -1,0 +1,3 @@
+SELECT id
+FROM webhook_requests
+WHERE id = $1
