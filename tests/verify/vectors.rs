@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::support::{at, catalogue, request};
-use hookgate::model::Request;
+use hookgate::mapping::map;
+use hookgate::model::{Outcome, Reply, Request};
 use hookgate::provider::Provider;
 use hookgate::verify::{self, Decision, Fetched};
 
@@ -33,13 +36,15 @@ struct Vector {
     body_base64: Option<String>,
     at: Option<i64>,
     reply: Option<Expected>,
+    /// The ids of the events that it holds.
+    events: Option<Vec<String>>,
     #[serde(rename = "source")]
     _source: String,
     #[serde(rename = "notes")]
     _notes: Option<String>,
 }
 
-/// The reply to a handshake, or to what is refused.
+/// The reply to a handshake, to what is refused, or to an event where the provider wants one of its own.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
@@ -96,29 +101,48 @@ fn judge(id: &str, vector: &Vector) -> Result<(), String> {
         .configure_variant(&vector.settings, vector.variant.as_deref())
         .map_err(|error| error.to_string())?;
     let decision = decide(&provider, vector)?;
-    let (genuine, status, reply) = match &decision {
-        Decision::Verified(_) => (true, 200, None),
-        Decision::Handshake { reply, .. } => (true, reply.status, Some(reply)),
-        Decision::Rejected(rejection) => (false, provider.rejection_status(rejection.reason), None),
-        Decision::Needs(_) => (false, 503, None),
-    };
+    let genuine = !matches!(decision, Decision::Rejected(_) | Decision::Needs(_));
     if genuine != vector.valid {
         return Err(format!("{decision:?}"));
     }
+    if let (Some(expected), Decision::Verified(verified)) = (&vector.events, &decision) {
+        let events = map(verified, &provider, &"billing".into(), &[], Uuid::nil());
+        let ids = events.map(|events| events.into_iter().map(|event| event.key.event_id).collect::<Vec<_>>());
+        if ids.as_ref().ok() != Some(expected) {
+            return Err(format!("the events are {ids:?}"));
+        }
+    }
     let Some(expected) = &vector.reply else { return Ok(()) };
-    let body = reply.map_or_else(String::new, |reply| String::from_utf8_lossy(&reply.body).into_owned());
-    let has = |name: &String, value: &String| {
-        let mut headers = reply.iter().flat_map(|reply| &reply.headers);
-        headers.any(|(known, seen)| known.eq_ignore_ascii_case(name) && seen == value)
+    let seen = reply(&provider, decision);
+    let body = String::from_utf8_lossy(&seen.body);
+    let has = |(name, value): (&String, &String)| {
+        seen.headers.iter().any(|(known, seen)| known.eq_ignore_ascii_case(name) && seen == value)
     };
     let same_body = expected.body.as_ref().is_none_or(|expected| same_text(expected, &body));
-    if status != expected.status
-        || !same_body
-        || !expected.headers.iter().all(|(name, value)| has(name, value))
-    {
-        return Err(format!("the reply is {status} {body:?} {:?}", reply.map(|reply| &reply.headers)));
+    if seen.status != expected.status || !same_body || !expected.headers.iter().all(has) {
+        return Err(format!("the reply is {} {body:?} {:?}", seen.status, seen.headers));
     }
     Ok(())
+}
+
+/// What the definition says of the reply. The body is the gateway's own JSON where it says nothing.
+fn reply(provider: &Provider, decision: Decision) -> Reply {
+    let own = |status| Reply { status, headers: Vec::new(), body: Bytes::from_static(b"{}") };
+    match decision {
+        Decision::Verified(_) => provider.reply(Outcome::Accepted).unwrap_or_else(|| own(200)),
+        Decision::Handshake { reply, .. } => reply,
+        Decision::Needs(_) => own(503),
+        Decision::Rejected(rejection) => {
+            let mut reply = own(provider.rejection_status(rejection.reason));
+            for (name, value) in provider.rejection_headers() {
+                reply.headers.push((name.to_string(), value.to_str().expect("a text").to_owned()));
+            }
+            if provider.rejects_without_body() {
+                reply.body = Bytes::new();
+            }
+            reply
+        }
+    }
 }
 
 /// Equal, or the same JSON: the order of keys is nobody's concern.
