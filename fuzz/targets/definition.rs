@@ -19,8 +19,7 @@ fuzz_target!(|text: &str| {
             path: "/hooks".into(),
             query: Some("a=b".into()),
             origin: Some("https://hooks.example.com".into()),
-            headers: headers.clone(),
-            body,
+            ..Request::bare(headers.clone(), body)
         };
         judge(&request, &candidate);
         if let Some(request) = signed(request, &candidate) {

@@ -56,8 +56,7 @@ id = {}
         path: "/hooks".into(),
         query: Some("a=b&a=c".into()),
         origin: Some("https://hooks.example.com".into()),
-        headers,
-        body: parts.body.to_vec().into(),
+        ..Request::bare(headers, parts.body.to_vec().into())
     };
     let mut wild = plain.clone();
     wild.headers.push("x-signature", parts.header);

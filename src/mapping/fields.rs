@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::clock::Timestamp;
 use crate::model::{Reason, Rejection};
-use crate::provider::{FirstOf, Format, Item, Recipe, Scope, Trouble};
+use crate::provider::{Around, FirstOf, Format, Item, Recipe, Scope, Trouble};
 use crate::verify::{Verified, moment};
 
 /// Ids are part of a primary key and of `webhook-id`: a longer one is no id.
@@ -22,7 +22,8 @@ pub(super) struct Fields {
     pub(super) ordering_key: Option<String>,
 }
 
-/// Reads one event: an item of a batch, or all of the document. `request_id`: for `{unique}`.
+/// Reads one event: an item of a batch, or all of the document. `request_id`: for `{unique}`; `around`: for all
+/// items of one batch.
 pub(super) fn read(
     recipe: &Recipe,
     verified: &Verified,
@@ -30,6 +31,7 @@ pub(super) fn read(
     index: usize,
     item: Option<&Item<'_>>,
     request_id: Uuid,
+    around: &Around,
 ) -> Result<Fields, Rejection> {
     let document = item.map_or(root, |item| item.text.as_bytes());
     let mut scope = Scope::new(verified.request());
@@ -39,6 +41,7 @@ pub(super) fn read(
     scope.parent = item.map_or(root, |item| item.parent.as_bytes());
     scope.index = index;
     scope.arrival = Some((request_id, verified.received_at()));
+    scope.around = Some(around);
     scope.is_xml = recipe.format == Format::Xml;
     let picked = if recipe.format.is_json() { recipe.picker.pick(document).ok() } else { None };
     scope.picked = picked.as_ref();

@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use same::same_event;
 
 use crate::model::{BatchRequest, EventKey, Headers, NewEvent, Reason, Rejection, Reply, Request};
-use crate::provider::{Batch, Format, Item, Provider, Scope, Token, json_items, json_raw};
+use crate::provider::{Around, Batch, Format, Item, Provider, Scope, Token, json_items, json_raw};
 use crate::verify::{self, Verified};
 use fields::read;
 
@@ -49,11 +49,12 @@ pub fn map(
         let (headers, body) = (Arc::clone(&headers), request.body.clone());
         Arc::new(BatchRequest { id: request_id, endpoint: Arc::clone(endpoint), headers, body })
     });
+    let around = Around::default();
     let build = |index: usize, item: Option<&Item<'_>>| {
         if format == Format::JsonLines {
             guard(item.map_or(&root, |item| item.text.as_bytes()), expect, format)?;
         }
-        let fields = read(recipe, verified, &root, index, item, request_id)?;
+        let fields = read(recipe, verified, &root, index, item, request_id, &around)?;
         let body = match item {
             Some(item) => slice(&request.body, item.text.as_bytes()),
             None => request.body.clone(),

@@ -48,4 +48,4 @@ pub(crate) use plan::{
     Batch, Each, FirstOf, Format, Freshness, Grammar, Recipe, Signature, TokenRules, Unit, Variant,
 };
 pub(crate) use sample::fill;
-pub(crate) use template::{Scope, Source, Template, Trouble, is_challenge};
+pub(crate) use template::{Around, Scope, Source, Template, Trouble, is_challenge};

@@ -237,3 +237,15 @@ fn an_environment_is_expected_of_forms_xml_and_lines_too() {
         Reason::WrongEnvironment
     );
 }
+
+/// Each of these would read all of it once more, if nothing remembered what stands around the items.
+#[test]
+fn what_stands_around_ten_thousand_items_is_read_once() {
+    let xml = definition(&format!("{LIST}[batch]\nitems = \"/Env/list/Note\"\n"));
+    let notes: Vec<String> = (0..10_000).map(|number| format!("<Note><Id>{number}</Id></Note>")).collect();
+    let document = format!("<Env><Org>7</Org><list n='1'>{}</list></Env>", notes.concat());
+    let began = std::time::Instant::now();
+    let events = mapped(&xml, &request(&[], document)).expect("maps");
+    assert_eq!(&*events[9_999].key.event_id, "9999-7-1-9999");
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}

@@ -1,7 +1,8 @@
 //! What a template says about one request.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -44,7 +45,44 @@ pub(crate) struct Scope<'a> {
     pub(crate) challenge: Option<&'a [u8]>,
     /// Whether the documents are XML, and not JSON.
     pub(crate) is_xml: bool,
+    /// What was read around the items of a batch before.
+    pub(crate) around: Option<&'a Around>,
     form: OnceCell<Form>,
+}
+
+/// Values of what stands around the items of a batch: read once, not for every item anew.
+#[derive(Default)]
+pub(crate) struct Around(RefCell<Vec<Known>>);
+
+/// Where a value stands, and what it is.
+type Known = (Range<*const u8>, String, Result<Option<Vec<u8>>, String>);
+
+impl Around {
+    /// The most that are known at once: an element around some items is not asked for again after them.
+    const MOST: usize = 16;
+
+    fn value<'a>(
+        &self,
+        document: &[u8],
+        at: &str,
+        read: impl FnOnce() -> Result<Option<Cow<'a, [u8]>>, String>,
+    ) -> Result<Option<Cow<'a, [u8]>>, String> {
+        let place = document.as_ptr_range();
+        let known = self.0.borrow().iter().find(|known| known.0 == place && known.1 == at).cloned();
+        let value = known.map_or_else(
+            || {
+                let value = read().map(|value| value.map(Cow::into_owned));
+                let mut all = self.0.borrow_mut();
+                if all.len() >= Self::MOST {
+                    drop(all.remove(0));
+                }
+                all.push((place, at.to_owned(), value.clone()));
+                value
+            },
+            |(_, _, value)| value,
+        );
+        Ok(value?.map(Cow::Owned))
+    }
 }
 
 /// Why a template says nothing.
@@ -85,6 +123,7 @@ impl<'a> Scope<'a> {
             arrival: None,
             challenge: None,
             is_xml: false,
+            around: None,
             form: OnceCell::new(),
         }
     }
@@ -161,6 +200,18 @@ impl<'a> Scope<'a> {
 
     /// A value beside the item of a batch.
     fn around(
+        &self,
+        document: &'a [u8],
+        read: Option<&'a Picked<'a>>,
+        at: &str,
+    ) -> Result<Option<Cow<'a, [u8]>>, String> {
+        if let Some(around) = self.around {
+            return around.value(document, at, || self.read_around(document, read, at));
+        }
+        self.read_around(document, read, at)
+    }
+
+    fn read_around(
         &self,
         document: &'a [u8],
         read: Option<&'a Picked<'a>>,

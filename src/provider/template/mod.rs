@@ -16,7 +16,7 @@ mod pattern;
 mod rewrite;
 
 pub(crate) use condition::Condition;
-pub(crate) use eval::{Scope, Trouble};
+pub(crate) use eval::{Around, Scope, Trouble};
 pub(crate) use filter::Filter;
 pub(crate) use oracle::is_challenge;
 pub(crate) use parse::path;
