@@ -149,7 +149,8 @@ pub(super) fn catalogue(dirs: &[PathBuf]) -> anyhow::Result<Catalogue> {
     })
 }
 
-fn secret(text: &str) -> anyhow::Result<Secret> {
+/// The secret that a `--secret` names.
+pub(super) fn secret(text: &str) -> anyhow::Result<Secret> {
     let reference = SecretRef::parse(text).context("--secret")?;
     reference.resolve(&Environment::of_process(), Path::new("")).context("--secret")
 }

@@ -13,11 +13,11 @@ use comfy_table::presets::UTF8_BORDERS_ONLY;
 use futures_util::stream::{self, StreamExt as _};
 use indicatif::ProgressBar;
 
-use super::{Shell, out, warn};
+use super::{Shell, out, request_args, warn};
 use crate::app::sender::{self, Answer, Sender};
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::config::{Config, Endpoint};
-use crate::model::{Headers, Request};
+use crate::model::{Headers, Request, Secret};
 use crate::provider::{Sample, SampleIds};
 
 /// Sign sample events with the endpoint's own secret, post them, print outcomes and latencies
@@ -46,6 +46,9 @@ pub struct Args {
     /// Send these exact bytes instead of samples
     #[arg(long, value_name = "F", conflicts_with = "event_type")]
     pub body_file: Option<PathBuf>,
+    /// What signs, in place of the endpoint's first secret: the private key where the endpoint's is public
+    #[arg(long, value_name = "REF")]
+    pub secret: Option<String>,
     /// Scheme, host and port of the gateway [default: server.listen on loopback]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
@@ -97,6 +100,7 @@ fn ids(args: &Args) -> Vec<String> {
 /// How each request is made.
 struct Template<'a> {
     endpoint: &'a Endpoint,
+    secret: Option<Secret>,
     path: &'a str,
     origin: String,
     content: Content<'a>,
@@ -119,8 +123,11 @@ impl<'a> Template<'a> {
             }
             None => Content::Sample(sample(endpoint, args.event_type.as_deref())?),
         };
+        let own = || endpoint.secrets.first().map(|signing| signing.secret.clone());
+        let given = args.secret.as_deref().map(request_args::secret).transpose()?;
         Ok(Self {
             endpoint,
+            secret: given.or_else(own),
             path: endpoint.paths.first().context("the endpoint has no path")?,
             origin: config.server.public_url.clone().unwrap_or_else(|| local(config)),
             content,
@@ -143,9 +150,10 @@ impl<'a> Template<'a> {
             }
         };
         let request = sender::post(&self.origin, self.path, headers, body);
-        let mut request = match self.endpoint.secrets.first() {
-            Some(signing) => sender::signed(request, &self.endpoint.provider, &signing.secret, now)
-                .map_err(|e| anyhow!(e))?,
+        let mut request = match &self.secret {
+            Some(secret) => {
+                sender::signed(request, &self.endpoint.provider, secret, now).map_err(|e| anyhow!(e))?
+            }
             None => request,
         };
         if self.tamper {

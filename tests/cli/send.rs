@@ -102,3 +102,27 @@ async fn what_cannot_be_sent_is_code_1_and_says_why() {
     assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{}", run.stderr);
     assert!(run.stderr.starts_with("error: ") && run.stderr.contains("(2 of 2)"), "{}", run.stderr);
 }
+
+#[tokio::test]
+async fn an_endpoint_with_a_public_key_is_sent_to_with_the_private_one() {
+    let pairs: serde_json::Value = serde_json::from_str(include_str!("../verify/pairs.json")).expect("pairs");
+    let forms = pairs.as_array().expect("forms");
+    let form = forms.iter().find(|form| form["kind"] == "Ed25519 as base64").expect("there");
+    let key = |at: usize, name: &str| form["pairs"][at][name].as_str().expect("a key").to_owned();
+    let database = Database::new(Engine::Sqlite).await;
+    let endpoint = format!(
+        "[endpoints.calls]\nprovider = \"telnyx\"\npaths = [\"/calls\"]\nmode = \"async\"\nsecrets = [\"literal:{}\"]\n",
+        key(0, "verify")
+    );
+    let config = GatewayConfig::new(&database.url, "sync").with(&endpoint);
+    let gateway = config.start().await;
+    let url = format!("http://{}", gateway.ingress);
+    let send = |secret: &str| {
+        let secret = format!("literal:{secret}");
+        let args = ["send", "--config", "hookgate.toml", "--url", &url, "calls", "--secret", &secret];
+        hookgate(config.folder(), &[], &args)
+    };
+    assert_eq!(outcomes(&send(&key(0, "sign"))), [("accepted", "200", 1)]);
+    assert_eq!(outcomes(&send(&key(1, "sign"))), [("rejected", "401", 1)]);
+    assert_eq!(database.count(INBOX).await, 1);
+}
