@@ -105,7 +105,7 @@ impl RequestArgs {
 
     fn request(&self, url: Option<&str>) -> anyhow::Result<Request> {
         let (origin, path, query) = match url {
-            Some(url) => split(url).with_context(|| format!("--url {url}: expected https://host/path"))?,
+            Some(url) => split(url).with_context(|| format!("--url {url}: expected https://host/path, or /path?query"))?,
             None => (None, "/".to_owned(), None),
         };
         let mut headers = Headers::new();
@@ -164,19 +164,24 @@ fn body(path: &Path) -> anyhow::Result<Bytes> {
     Ok(std::fs::read(path).with_context(|| path.display().to_string())?.into())
 }
 
-/// Origin, path and query, exactly as they are written.
+/// Origin, path and query, exactly as they are written. Without an origin the public URL is not known.
 fn split(url: &str) -> Option<(Option<String>, String, Option<String>)> {
     let url = url.split('#').next()?;
-    let after_scheme = url.find("://")? + 3;
-    let end = url[after_scheme..].find(['/', '?']).map_or(url.len(), |at| after_scheme + at);
-    if end == after_scheme {
-        return None;
-    }
-    let (origin, rest) = url.split_at(end);
+    let (origin, rest) = if url.starts_with(['/', '?']) {
+        (None, url)
+    } else {
+        let after_scheme = url.find("://")? + 3;
+        let end = url[after_scheme..].find(['/', '?']).map_or(url.len(), |at| after_scheme + at);
+        if end == after_scheme {
+            return None;
+        }
+        let (origin, rest) = url.split_at(end);
+        (Some(origin.to_owned()), rest)
+    };
     let (path, query) = match rest.split_once('?') {
         Some((path, query)) => (path, Some(query.to_owned())),
         None => (rest, None),
     };
     let path = if path.is_empty() { "/" } else { path };
-    Some((Some(origin.to_owned()), path.to_owned(), query))
+    Some((origin, path.to_owned(), query))
 }
