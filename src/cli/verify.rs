@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::request_args::{At, Captured};
 use super::{RequestArgs, out, warn};
-use crate::clock::{Clock as _, SystemClock};
+use crate::clock::{Clock as _, SystemClock, Timestamp};
 use crate::mapping;
-use crate::model::{NewEvent, Outcome, Reason, Rejection, Reply};
+use crate::model::{NewEvent, Outcome, Reason, Rejection, Reply, Request};
 use crate::provider::Provider;
 use crate::verify::{self, Decision, Fetched, Keyring, Verified};
 
@@ -52,10 +52,13 @@ fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
         Decision::Handshake { reply, verified, .. } => {
             (json!({ "verified": verified, "handshake": true, "reply": answer(&reply) }), 0)
         }
-        Decision::Rejected(rejection) => (refused(&rejection, provider), 1),
+        Decision::Rejected(rejection) => {
+            let hints = hints(request, provider, &keyring, &rejection, now);
+            (refused(&rejection, &hints, provider), 1)
+        }
         Decision::Needs(request) => {
             let detail = format!("{} must be fetched", request.url);
-            (refused(&Rejection::new(Reason::KeyUnavailable, detail), provider), 1)
+            (refused(&Rejection::new(Reason::KeyUnavailable, detail), &[], provider), 1)
         }
     })
 }
@@ -93,12 +96,32 @@ fn event(event: &NewEvent) -> Value {
     })
 }
 
-fn refused(rejection: &Rejection, provider: &Provider) -> Value {
+/// What to look at first. Where nothing that was tried fits, the secret itself is left.
+fn hints(
+    request: &Request,
+    provider: &Provider,
+    keyring: &Keyring,
+    rejection: &Rejection,
+    now: Timestamp,
+) -> Vec<String> {
+    let hints = verify::diagnose(request, provider, keyring, rejection, now);
+    let mut hints: Vec<String> = hints.iter().map(ToString::to_string).collect();
+    if hints.is_empty() && rejection.reason == Reason::SignatureMismatch {
+        hints.push(
+            "none of the usual mistakes explains it: compare the secret with the provider's dashboard (the right \
+             account, environment and webhook), and give the body's exact bytes"
+                .into(),
+        );
+    }
+    hints
+}
+
+fn refused(rejection: &Rejection, hints: &[String], provider: &Provider) -> Value {
     json!({
         "verified": false,
         "reason": rejection.reason.as_str(),
         "detail": rejection.detail,
-        "hints": [],
+        "hints": hints,
         "reply": own(provider.rejection_status(rejection.reason)),
     })
 }

@@ -120,6 +120,21 @@ impl Algorithm {
         }
     }
 
+    /// Its name in definitions.
+    pub(crate) fn name(self) -> String {
+        let hash = |hash: Hash| Hash::ALL.iter().find(|(_, it)| *it == hash).map_or("", |(name, _)| *name);
+        match self {
+            Self::Hmac(it) => format!("hmac-{}", hash(it)),
+            Self::Digest(it) => hash(it).to_owned(),
+            Self::Token => "token".to_owned(),
+            Self::Public(scheme) => {
+                Scheme::ALL.iter().find(|(_, it)| *it == scheme).map_or("", |(name, _)| *name).to_owned()
+            }
+            Self::Jws => "jws".to_owned(),
+            Self::None => "none".to_owned(),
+        }
+    }
+
     /// Whether the secret itself is sent.
     pub(crate) fn sends_secret(self) -> bool {
         self == Self::Token

@@ -269,6 +269,11 @@ impl Provider {
         })
     }
 
+    /// All variants, also those that are off: only to say what a request was signed as.
+    pub(crate) fn every_variant(&self) -> &[Variant] {
+        &self.parts.variants
+    }
+
     pub(crate) fn handshakes(&self) -> &[Handshake] {
         &self.parts.handshakes
     }

@@ -38,9 +38,10 @@ pub use parts::Confidence;
 pub use sample::{Sample, SampleIds};
 pub use settings::{Setting, SettingsError};
 
-pub(crate) use algorithm::Algorithm;
+pub(crate) use algorithm::{Algorithm, Hash};
 pub(crate) use batch::{Item, items as json_items};
 pub(crate) use chain::Chain;
+pub(crate) use encoding::Encoding;
 pub(crate) use json::raw as json_raw;
 pub(crate) use jws::{JwsAlgorithm, Token, signing_input, with_signature};
 pub(crate) use key::{Key, PrivateKey, PublicKey, certificates};
@@ -48,4 +49,4 @@ pub(crate) use plan::{
     Batch, Each, FirstOf, Format, Freshness, Grammar, Recipe, Signature, TokenRules, Unit, Variant,
 };
 pub(crate) use sample::fill;
-pub(crate) use template::{Around, Scope, Source, Template, Trouble, is_challenge};
+pub(crate) use template::{Around, Pattern, Scope, Source, Template, Trouble, is_challenge};

@@ -77,7 +77,7 @@ impl Receiver {
                 return Receipt { outcome: Outcome::Handshake, verified, reply: Some(reply), ..receipt };
             }
             Decision::Rejected(rejection) => {
-                receipt.hint = self.hints.find(endpoint, &request, &rejection, now);
+                receipt.hint = self.hints.find(endpoint, &request, &rejection, now).await;
                 return Self::rejected(receipt, endpoint, &request, rejection);
             }
             Decision::Needs(key) => {

@@ -15,6 +15,8 @@ const MIN_KEY_BYTES: usize = 16;
 #[derive(Debug)]
 pub struct Keyring {
     variants: Vec<(Arc<str>, Vec<LiveKey>)>,
+    /// The secrets as they were given: only to say what is wrong with one.
+    given: Vec<(Secret, Option<Timestamp>)>,
 }
 
 /// One key of one variant.
@@ -40,12 +42,14 @@ impl Keyring {
         provider.usable()?;
         let mut variants: Vec<(Arc<str>, Vec<LiveKey>)> =
             provider.keyed().map(|variant| (Arc::clone(&variant.name), Vec::new())).collect();
-        for (at, (secret, until)) in secrets.into_iter().enumerate() {
+        let given: Vec<(Secret, Option<Timestamp>)> = secrets.into_iter().collect();
+        for (at, (secret, until)) in given.iter().enumerate() {
+            let until = *until;
             let position = at + 1;
             let mut problem = None;
             let mut used = false;
             for (variant, (_, keys)) in provider.keyed().zip(&mut variants) {
-                match decode(variant, &secret) {
+                match decode(variant, secret) {
                     Ok(decoded) => {
                         used = true;
                         keys.extend(decoded.into_iter().map(|key| LiveKey { position, until, key }));
@@ -58,7 +62,7 @@ impl Keyring {
                 return Err(SettingsError::Secret { position, problem });
             }
         }
-        Ok(Self { variants })
+        Ok(Self { variants, given })
     }
 
     /// Positions of shared secrets with fewer than 16 bytes: such a key can be found by trying.
@@ -95,8 +99,29 @@ impl Keyring {
     }
 }
 
+/// What is tried when none fits, and never believed.
+impl Keyring {
+    /// The secrets that count at `now` as they were given, with their positions.
+    pub(super) fn given(&self, now: Timestamp) -> impl Iterator<Item = (usize, &Secret)> {
+        let live = move |until: &Option<Timestamp>| until.is_none_or(|until| now < until);
+        let given = self.given.iter().enumerate().filter(move |(_, (_, until))| live(until));
+        given.map(|(at, (secret, _))| (at + 1, secret))
+    }
+
+    /// The keys of one variant that counted before `now` and count no more, with the moment of their end.
+    pub(super) fn expired(&self, variant: &Variant, now: Timestamp) -> Vec<(&LiveKey, Timestamp)> {
+        let keys = self.variants.iter().filter(|(name, _)| *name == variant.name).flat_map(|(_, keys)| keys);
+        keys.filter_map(|key| Some((key, key.until?))).filter(|(_, until)| *until <= now).collect()
+    }
+}
+
 impl LiveKey {
-    fn shared(&self) -> Option<&Secret> {
+    /// A key that nobody configured.
+    pub(super) fn guessed(position: usize, key: Key) -> Self {
+        Self { position, until: None, key }
+    }
+
+    pub(super) fn shared(&self) -> Option<&Secret> {
         match &self.key {
             Key::Shared(secret) => Some(secret),
             Key::Public(_) | Key::Root(_) => None,

@@ -5,6 +5,7 @@
 //! [`Verified`] can be made only here, and mapping takes nothing else.
 
 mod decision;
+mod diagnose;
 mod fetched;
 mod handshake;
 mod keyring;
@@ -17,6 +18,7 @@ mod sign;
 mod token;
 
 pub use decision::{Confirmation, Decision, Verified};
+pub use diagnose::{Hint, diagnose};
 pub use fetched::{Answer, Fetched, Identity, KeyRequest, MAX_FETCHED};
 pub use keyring::Keyring;
 pub use sign::{Signed, sign};

@@ -10,6 +10,7 @@ mod send;
 mod secrets;
 mod usage;
 mod verify;
+mod why;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

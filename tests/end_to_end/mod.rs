@@ -5,6 +5,7 @@ mod copies;
 mod crashes;
 mod deliveries;
 mod documents;
+mod hints;
 mod hostile;
 mod impatience;
 mod interop;

@@ -3,6 +3,7 @@
 mod answers;
 mod chains;
 mod definitions;
+mod diagnose;
 mod documents;
 mod filters;
 mod headers;

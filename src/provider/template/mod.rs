@@ -9,6 +9,7 @@ mod condition;
 mod escape;
 mod eval;
 mod filter;
+mod fixed_url;
 mod oracle;
 mod params;
 mod parse;
