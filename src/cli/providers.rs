@@ -12,6 +12,9 @@ use super::out;
 use super::request_args::catalogue;
 use crate::provider::Catalogue;
 
+/// The longest text in a cell of the list: all of it is in `show` and `--json`.
+const MAX_CELL: usize = 48;
+
 /// List the providers that hookgate knows, or show one of them
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -65,13 +68,46 @@ fn list(catalogue: &Catalogue, json: bool) -> anyhow::Result<()> {
     }
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["provider", "name", "category", "signs with", "confidence"]);
+    table.set_header([
+        "provider",
+        "signs with",
+        "what is signed",
+        "signature",
+        "id from",
+        "handshake",
+        "reply",
+        "deadline",
+        "confidence",
+    ]);
     for provider in &all {
-        let text = |key: &str| line(&provider[key]);
-        table.add_row([text("id"), text("name"), text("category"), text("algorithms"), text("confidence")]);
+        table.add_row(row(provider));
     }
     out(format_args!("{table}"))?;
     Ok(())
+}
+
+/// How a provider proves itself and is answered, each in a few words.
+fn row(provider: &Value) -> [String; 9] {
+    let text = |key: &str| line(&provider[key]);
+    let short = |key: &str| {
+        let whole = provider[key].get(0).map(line).unwrap_or_default();
+        let more =
+            provider[key].as_array().is_some_and(|all| all.len() > 1) || whole.chars().count() > MAX_CELL;
+        format!("{}{}", whole.chars().take(MAX_CELL).collect::<String>(), if more { " …" } else { "" })
+    };
+    let or = |text: String, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text };
+    let deadline = provider["deadline_seconds"].as_u64().map(|seconds| format!("{seconds} s"));
+    [
+        text("id"),
+        text("algorithms"),
+        or(short("signed"), "the secret or token itself"),
+        short("signature"),
+        short("event_id"),
+        or(short("handshakes"), "none"),
+        text("reply"),
+        or(deadline.unwrap_or_default(), "unknown"),
+        text("confidence"),
+    ]
 }
 
 fn show(catalogue: &Catalogue, args: &ShowArgs) -> anyhow::Result<()> {

@@ -9,8 +9,25 @@ use super::raw::{Answer, Handshake, Verify};
 use super::text::{Text, Texts};
 
 impl Provider {
-    /// What the list shows of it.
+    /// What the list shows of it: how the preferred variant proves a request, where the event's id comes from, what
+    /// is sent back.
     pub fn summary(&self) -> Value {
+        let raw = self.raw();
+        let mut object = self.facts();
+        let preferred = raw.verify.iter().find(|variant| !variant.opt_in).or(raw.verify.first());
+        let more = json!({
+            "signed": preferred.map(|variant| list(&variant.text)),
+            "signature": preferred.map(|variant| list(&variant.signature.from)),
+            "event_id": list(&raw.event.id),
+            "handshakes": raw.handshake.iter().map(|handshake| &*handshake.name).collect::<Vec<_>>(),
+            "reply": raw.reply.success.as_ref().map_or_else(|| json!(200), |answer| json!(answer.status)),
+            "deadline_seconds": self.deadline().map(|deadline| deadline.as_secs()),
+        });
+        extend(&mut object, more);
+        self.with_defaults(object)
+    }
+
+    fn facts(&self) -> Value {
         let raw = self.raw();
         json!({
             "id": &**self.id(),
@@ -26,7 +43,7 @@ impl Provider {
     /// Everything: what it signs, what to enter in its dashboard, what it expects back.
     pub fn description(&self) -> Value {
         let raw = self.raw();
-        let mut object = self.summary();
+        let mut object = self.facts();
         let more = json!({
             "notes": list(&raw.notes),
             "dashboard": { "place": raw.dashboard.place, "secret": raw.dashboard.secret, "steps": raw.dashboard.steps },
@@ -60,10 +77,27 @@ impl Provider {
             "samples": self.samples().iter().map(|sample| &*sample.event_type).collect::<Vec<_>>(),
             "file": self.file(),
         });
-        if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
-            object.extend(more);
+        extend(&mut object, more);
+        self.with_defaults(object)
+    }
+
+    /// With the default in place of each `${setting}` that has one, as an endpoint without settings uses it.
+    fn with_defaults(&self, mut facts: Value) -> Value {
+        match &mut facts {
+            Value::String(text) => {
+                for setting in self.settings() {
+                    if let Some(default) = &setting.default {
+                        *text = text.replace(&format!("${{{}}}", setting.name), default);
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| *item = self.with_defaults(item.take())),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(|field| *field = self.with_defaults(field.take()));
+            }
+            _ => {}
         }
-        object
+        facts
     }
 
     fn event(&self) -> Value {
@@ -82,6 +116,12 @@ impl Provider {
             "business_keys": raw.business_keys,
             "batch": self.raw().batch.as_ref().map(|batch| list(&batch.items)),
         })
+    }
+}
+
+fn extend(object: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
     }
 }
 

@@ -41,6 +41,41 @@ fn the_list_for_people_has_a_line_for_each() {
 }
 
 #[test]
+fn the_list_says_how_each_signs_and_is_answered_with_defaults_for_settings() {
+    let all = providers(&["--json"]).json();
+    let find = |id: &str| {
+        let mut all = all.as_array().expect("an array").iter();
+        all.find(|provider| provider["id"] == id).expect("there").clone()
+    };
+    let stripe = find("stripe");
+    assert_eq!(stripe["signed"], serde_json::json!(["{part:t}.{body}"]));
+    assert_eq!(stripe["signature"], serde_json::json!(["{header:stripe-signature}"]));
+    assert_eq!((&stripe["event_id"][0], &stripe["reply"]), (&"{json:/id}".into(), &200.into()));
+    assert_eq!(find("slack_events")["deadline_seconds"], 3);
+    assert_eq!(find("slack_events")["handshakes"][0], "url_verification");
+    let generic = find("generic_hmac");
+    assert_eq!(generic["algorithms"], serde_json::json!(["hmac-sha256"]));
+    assert_eq!(generic["signature"], serde_json::json!(["{header:x-signature}"]));
+    // What has no default is the operator's to say.
+    assert_eq!(find("sage")["signature"], serde_json::json!(["{header:${header}}"]));
+
+    let table = providers(&[]).stdout;
+    let row =
+        table.lines().find(|line| line.split_whitespace().nth(1) == Some("slack_events")).expect("a row");
+    for cell in [
+        "hmac-sha256",
+        "v0:{header:x-slack-request-timestamp}:{body}",
+        "url_verification",
+        "3 s",
+        "confirmed",
+    ] {
+        assert!(row.contains(cell), "{cell} is not in {row}");
+    }
+    let shown = providers(&["show", "generic_hmac"]).stdout;
+    assert!(shown.contains("algorithm: hmac-sha256") && !shown.contains("${algorithm}"), "{shown}");
+}
+
+#[test]
 fn show_says_what_is_signed_what_to_enter_and_what_is_expected_back() {
     let run = providers(&["show", "stripe"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
