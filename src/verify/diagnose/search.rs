@@ -123,6 +123,8 @@ pub(super) fn signs_body(variant: &Variant) -> bool {
                 | Source::Header(_)
                 | Source::Part(_)
                 | Source::Secret
+                | Source::Peer
+                | Source::Proxy(_)
         )
     })
 }
