@@ -26,6 +26,9 @@ use crate::worker::{self, Job, Settings};
 /// For what is left when requests and workers have ended: the last batch of retention, the last counts, open pages, the database's connections.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
+/// Replays worked off at once by one process: they share it with the events of today.
+const REPLAYS: usize = 2;
+
 /// How often retention is looked to.
 const PRUNE_INTERVAL: Duration = Duration::from_mins(1);
 
@@ -76,7 +79,7 @@ pub struct Gateway {
 struct Tasks {
     stop: Stop,
     ingress: JoinHandle<bool>,
-    workers: [JoinHandle<()>; 2],
+    workers: [JoinHandle<()>; 3],
     pruner: JoinHandle<()>,
     monitor: JoinHandle<()>,
     admin: JoinHandle<()>,
@@ -131,6 +134,14 @@ impl Gateway {
                     &config.outbox,
                     &parts.wake.dispatcher,
                     |_, ()| {},
+                    &stop.workers,
+                ),
+                work(
+                    parts,
+                    &parts.replay_job,
+                    &config::Queue { concurrency: REPLAYS, ..config.inbox.clone() },
+                    &Arc::default(), // nothing wakes it: an order may wait for the next look
+                    |metrics, events| events.iter().for_each(|worked| metrics.worked(worked)),
                     &stop.workers,
                 ),
             ],

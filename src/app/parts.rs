@@ -15,7 +15,7 @@ use crate::process::{Processor, Step};
 use crate::receive::{Receiver, Wake};
 use crate::routing::Router;
 use crate::store::{Inbox, Outbox, Queue, Store};
-use crate::worker::{InboxJob, OutboxJob};
+use crate::worker::{InboxJob, OutboxJob, ReplayJob};
 
 /// How long the check of one handler's statements may take.
 const PREPARE: Duration = Duration::from_secs(30);
@@ -27,6 +27,7 @@ pub(super) struct Parts {
     pub(super) ingress: Arc<IngressState>,
     pub(super) inbox_job: Arc<InboxJob>,
     pub(super) outbox_job: Arc<OutboxJob>,
+    pub(super) replay_job: Arc<ReplayJob>,
 }
 
 impl Parts {
@@ -54,7 +55,16 @@ impl Parts {
         );
         let ingress = IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))
             .map_err(StartError::Tls)?;
-        let served = config.endpoints.values().map(|endpoint| Arc::clone(&endpoint.name)).collect();
+        let served: Vec<Arc<str>> =
+            config.endpoints.values().map(|endpoint| Arc::clone(&endpoint.name)).collect();
+        let replay_job = ReplayJob::new(
+            Arc::clone(&inbox),
+            Arc::clone(&store.replays),
+            Arc::clone(&processor),
+            served.clone(),
+            config.inbox.clone(),
+            Arc::clone(&wake.dispatcher),
+        );
         let inbox_job = InboxJob::new(
             inbox,
             events,
@@ -65,7 +75,14 @@ impl Parts {
         );
         let outbox_job =
             OutboxJob::new(outbox, Dispatcher::new(config)?, config.destinations.values(), clock);
-        Ok(Self { metrics, wake, ingress, inbox_job: Arc::new(inbox_job), outbox_job: Arc::new(outbox_job) })
+        Ok(Self {
+            metrics,
+            wake,
+            ingress,
+            inbox_job: Arc::new(inbox_job),
+            outbox_job: Arc::new(outbox_job),
+            replay_job: Arc::new(replay_job),
+        })
     }
 }
 

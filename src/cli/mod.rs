@@ -5,16 +5,23 @@
 //! wrong use of the command line; results go to standard output, everything else to standard error.
 //! What is absent: backtraces, secrets, and flags that take a secret's value or read one from a variable unasked.
 
+mod desk;
+mod filter_args;
 mod output;
 mod request_args;
+mod shown;
 
 pub mod backlog;
 pub mod check;
 pub mod config;
+pub mod dead;
+pub mod deliveries;
 pub mod demo;
+pub mod events;
 pub mod migrate;
 pub mod providers;
 pub mod prune;
+pub mod quarantine;
 pub mod send;
 pub mod serve;
 pub mod sign;
@@ -114,6 +121,10 @@ enum Command {
     Sign(sign::Args),
     Send(send::Args),
     Backlog(backlog::Args),
+    Events(events::Args),
+    Dead(dead::Args),
+    Deliveries(deliveries::Args),
+    Quarantine(quarantine::Args),
     Migrate(migrate::Args),
     Prune(prune::Args),
 }
@@ -130,6 +141,10 @@ impl Command {
             Self::Sign(args) => sign::run(&args),
             Self::Send(args) => send::run(&args, &shell).await,
             Self::Backlog(args) => backlog::run(&args, &shell).await,
+            Self::Events(args) => events::run(&args, &shell).await,
+            Self::Dead(args) => dead::run(&args, &shell).await,
+            Self::Deliveries(args) => deliveries::run(&args, &shell).await,
+            Self::Quarantine(args) => quarantine::run(&args, &shell).await,
             Self::Migrate(args) => migrate::run(&args, &shell).await,
             Self::Prune(args) => prune::run(&args, &shell).await,
         }

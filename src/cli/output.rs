@@ -11,6 +11,15 @@ pub fn out(line: Arguments<'_>) -> io::Result<()> {
     }
 }
 
+/// The same for a command that goes on until nobody reads any more: `false` if nobody does.
+pub(in crate::cli) fn out_while_read(line: Arguments<'_>) -> io::Result<bool> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true),
+    }
+}
+
 /// A line on standard error: warnings and errors. If even that fails there is no place to say so.
 pub fn warn(line: Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{line}");

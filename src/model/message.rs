@@ -58,8 +58,8 @@ pub struct Message {
     pub destination: Arc<str>,
     /// `webhook-id`: the same over all attempts.
     pub message_id: String,
-    /// When the message was written (the database's clock).
-    pub created_at: Timestamp,
+    /// When the message was written, or was last redriven by a person (the database's clock): its age counts from here.
+    pub born_at: Timestamp,
     /// W3C `traceparent` of the event's request.
     pub trace_context: Option<String>,
 }

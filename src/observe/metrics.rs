@@ -55,6 +55,8 @@ impl Metrics {
         }
         for queue in ["inbox", "outbox"] {
             families.leases_lost.get_metric_with_label_values(&[queue])?;
+        }
+        for queue in ["inbox", "outbox", "replays"] {
             families.workers_alive.get_metric_with_label_values(&[queue])?;
         }
         for table in [PRUNED_ROWS, PRUNED_PAYLOADS] {

@@ -11,12 +11,13 @@ use crate::model::Event;
 use crate::store::{Emitted, StoreError, Unit};
 
 /// The name of a forwarding route in message ids and in `outbox.route`.
-const FORWARD: &str = "forward";
+pub(super) const FORWARD: &str = "forward";
 
 /// Gives every message that a handler left in this transaction the destinations of its route.
 pub(super) async fn address_emitted<'a>(
     tx: &mut Unit,
     event: &Event,
+    edition: Option<&str>,
     emit_of: impl Fn(&str) -> &'a [&'a Arc<str>],
 ) -> Result<(), StoreError> {
     let mut seen = HashMap::new();
@@ -25,7 +26,7 @@ pub(super) async fn address_emitted<'a>(
         *twin += 1;
         let ids: Vec<(&str, String)> = emit_of(&message.route)
             .iter()
-            .map(|to| (&***to, message_id(event, &[&identity(&message), to, &twin.to_string()])))
+            .map(|to| (&***to, message_id(event, &[&identity(&message), to, &twin.to_string()], edition)))
             .collect();
         let to: Vec<(&str, &str)> = ids.iter().map(|(to, id)| (*to, id.as_str())).collect();
         if !to.is_empty() {
@@ -36,9 +37,14 @@ pub(super) async fn address_emitted<'a>(
 }
 
 /// Writes one row for each destination.
-pub(super) async fn forward(tx: &mut Unit, event: &Event, to: &[&Arc<str>]) -> Result<(), StoreError> {
+pub(super) async fn forward(
+    tx: &mut Unit,
+    event: &Event,
+    edition: Option<&str>,
+    to: &[&Arc<str>],
+) -> Result<(), StoreError> {
     for destination in to {
-        let id = message_id(event, &[FORWARD, destination]);
+        let id = message_id(event, &[FORWARD, destination], edition);
         tx.forward(event, FORWARD, destination, &id).await?;
     }
     Ok(())
@@ -52,11 +58,12 @@ fn identity(message: &Emitted) -> String {
 }
 
 /// `webhook-id`: a hash of the event's key, the route and the destination, so that it stays the same over attempts,
-/// crashes and replays.
-fn message_id(event: &Event, parts: &[&str]) -> String {
+/// crashes and replays, unless a replay is an edition of its own.
+fn message_id(event: &Event, parts: &[&str], edition: Option<&str>) -> String {
     let key = &event.key;
     let mut hash = Sha256::new();
-    for part in [&*key.provider, &*key.endpoint, &key.event_id].iter().chain(parts) {
+    for part in [&*key.provider, &*key.endpoint, &key.event_id].iter().chain(parts).chain(edition.as_slice())
+    {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }

@@ -5,15 +5,18 @@
 //! What holds: handlers run in route order, each under a savepoint; one failure rolls back all of them; the last
 //! statement before COMMIT is ours and must touch exactly one row; a future that was cut (deadline, panic) never
 //! gives its connection back to the pool.
+//! A replay is the same unit of work with another end: the event's row stays as it is, and the replay steps behind it.
 //! What is absent: HTTP, leases, retries.
 
 mod deliver;
 mod plan;
 mod processor;
+mod replay;
 
 use std::sync::Arc;
 
 pub use processor::{Failed, Processor, Work};
+pub use replay::Replaying;
 
 use crate::handler::Handler;
 

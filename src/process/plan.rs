@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Step;
+use super::deliver::FORWARD;
 use crate::handler::Handler;
 
 /// The work of one event: each handler once and each destination once, however many routes name them.
@@ -34,6 +35,19 @@ impl<'a> Plan<'a> {
             }
         }
         plan
+    }
+
+    /// What one route of these does: a handler by its name (all of that name, or one by its number), all forwards
+    /// (`forward`), or what goes to one destination as it came (`forward:crm`).
+    pub(super) fn only(mut self, route: &str) -> Self {
+        self.handlers.retain(|handling| handling.route == route || **handling.name == *route);
+        let destination = route.strip_prefix("forward:");
+        self.forward.retain(|to| route == FORWARD || destination == Some(&***to));
+        self
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.handlers.is_empty() && self.forward.is_empty()
     }
 
     /// The destinations of what was emitted under this route.

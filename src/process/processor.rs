@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use super::plan::{Handling, Plan};
+use super::replay::Close;
 use super::{HandlerRun, Step, deliver};
 use crate::failpoint;
 use crate::handler::{HandlerError, Outcome};
@@ -27,7 +28,7 @@ pub struct Work {
     pub outcome: &'static str,
     /// The handlers that ran.
     pub runs: Vec<HandlerRun>,
-    /// From receipt to the end of the work (the database's clock).
+    /// From receipt to the end of the work (the database's clock). Of a replay: until its next event may begin.
     pub lag: Duration,
 }
 
@@ -67,10 +68,23 @@ impl Processor {
     ///
     /// # Errors
     /// [`Failed`]: the transaction is rolled back. Only `store.commit_unknown` leaves open what happened.
-    pub async fn run(&self, mut tx: Unit, event: &Event, deadline: Instant) -> Result<Work, Failed> {
+    pub async fn run(&self, tx: Unit, event: &Event, deadline: Instant) -> Result<Work, Failed> {
+        let (work, finish, took) = self.unit(tx, event, deadline, &Close::Finish).await?;
+        report(event, &finish, &work.runs, took);
+        Ok(work)
+    }
+
+    /// Everything from BEGIN to the answer of COMMIT, with the time it took.
+    pub(super) async fn unit(
+        &self,
+        mut tx: Unit,
+        event: &Event,
+        deadline: Instant,
+        close: &Close<'_>,
+    ) -> Result<(Work, Finish, Duration), Failed> {
         let started = Instant::now();
         let mut runs = Vec::new();
-        let (finish, lag) = match self.work(&mut tx, event, deadline, &mut runs).await {
+        let (finish, lag) = match self.work(&mut tx, event, deadline, &mut runs, close).await {
             Ok(done) => done,
             Err(broken) => {
                 broken.log(event, &runs);
@@ -80,13 +94,12 @@ impl Processor {
                 return Err(Failed { failure: broken.failure, runs });
             }
         };
-        failpoint::reach("process.before_commit");
+        failpoint::reach(close.failpoint());
         if let Err(error) = tx.commit().await {
             error!(event_id = event.key.event_id, endpoint = &*event.key.endpoint, code = error.code(), %error, "event.failed");
             return Err(Failed { failure: failure_of(&error), runs });
         }
-        report(event, &finish, &runs, started.elapsed());
-        Ok(Work { outcome: finish.outcome, runs, lag })
+        Ok((Work { outcome: finish.outcome, runs, lag }, finish, started.elapsed()))
     }
 
     /// Everything between BEGIN and COMMIT.
@@ -96,8 +109,9 @@ impl Processor {
         event: &Event,
         deadline: Instant,
         runs: &mut Vec<HandlerRun>,
+        close: &Close<'_>,
     ) -> Result<(Finish, Duration), Broken> {
-        let plan = self.plan_of(event);
+        let plan = close.plan(self.plan_of(event));
         let read = if plan.handlers.is_empty() { None } else { self.read(event) };
         let event = read.as_ref().unwrap_or(event);
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
@@ -107,13 +121,14 @@ impl Processor {
             runs.push(HandlerRun { handler: Arc::clone(name), outcome: word(&outcome) });
             verdict.add(event, name, outcome?);
         }
+        let edition = close.edition();
         if !runs.is_empty() {
-            deliver::address_emitted(tx, event, |route| plan.emit_of(route)).await?;
+            deliver::address_emitted(tx, event, edition, |route| plan.emit_of(route)).await?;
         }
-        deliver::forward(tx, event, &plan.forward).await?;
+        deliver::forward(tx, event, edition, &plan.forward).await?;
         let finish = verdict.finish();
-        let lag = tx.finish(&event.key, &finish).await?;
-        Ok((finish, lag))
+        let time = close.write(tx, event, &finish).await?;
+        Ok((finish, time))
     }
 
     /// The event with its document, where that is not its body.
@@ -126,6 +141,12 @@ impl Processor {
     fn plan_of(&self, event: &Event) -> Plan<'_> {
         let matching = self.router.matching(&event.key.endpoint, &event.event_type);
         Plan::new(matching.filter_map(|at| self.steps.get(at)))
+    }
+
+    /// Whether an endpoint has a route of this name, for whatever types.
+    pub(super) fn has_route(&self, endpoint: &str, route: &str) -> bool {
+        let of_endpoint = self.router.of(endpoint).filter_map(|at| self.steps.get(at));
+        !Plan::new(of_endpoint).only(route).is_empty()
     }
 }
 

@@ -45,6 +45,11 @@ impl Router {
         Self { by_endpoint }
     }
 
+    /// The positions of the routes of this endpoint, whatever types they want; in order, each once.
+    pub fn of(&self, endpoint: &str) -> impl Iterator<Item = usize> {
+        self.by_endpoint.get(endpoint).into_iter().flatten().map(|entry| entry.route)
+    }
+
     /// The positions, in the list that the router was made from, of the routes that want an event of this type at
     /// this endpoint; in order, each once.
     pub fn matching(&self, endpoint: &str, event_type: &str) -> impl Iterator<Item = usize> {

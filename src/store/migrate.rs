@@ -11,18 +11,19 @@ const TABLE: &str = "hookgate_migrations";
 
 macro_rules! migrations {
     ($engine:literal) => {
-        [
+        &[
             (1, "inbox", include_str!(concat!("../../migrations/", $engine, "/0001_inbox.sql"))),
             (2, "outbox", include_str!(concat!("../../migrations/", $engine, "/0002_outbox.sql"))),
             (3, "stripe", include_str!(concat!("../../migrations/", $engine, "/0003_stripe.sql"))),
             (4, "retention", include_str!(concat!("../../migrations/", $engine, "/0004_retention.sql"))),
             (6, "requests", include_str!(concat!("../../migrations/", $engine, "/0006_requests.sql"))),
+            (7, "operations", include_str!(concat!("../../migrations/", $engine, "/0007_operations.sql"))),
         ]
     };
 }
 
-const POSTGRES: [(i64, &str, &str); 5] = migrations!("postgres");
-const SQLITE: [(i64, &str, &str); 5] = migrations!("sqlite");
+const POSTGRES: &[(i64, &str, &str)] = migrations!("postgres");
+const SQLITE: &[(i64, &str, &str)] = migrations!("sqlite");
 
 /// The newest migration that this binary knows, the same on both engines.
 pub(super) const VERSION: i64 = POSTGRES[POSTGRES.len() - 1].0;
@@ -34,8 +35,8 @@ pub(super) const VERSION: i64 = POSTGRES[POSTGRES.len() - 1].0;
 /// [`StoreError`]: nothing was changed.
 pub async fn migrate(database: &Database) -> Result<(), StoreError> {
     match &database.url {
-        DatabaseUrl::Postgres(url) => postgres::migrate(url, &migrator(&POSTGRES)).await,
-        DatabaseUrl::Sqlite(path) => sqlite::migrate(path, &migrator(&SQLITE)).await,
+        DatabaseUrl::Postgres(url) => postgres::migrate(url, &migrator(POSTGRES)).await,
+        DatabaseUrl::Sqlite(path) => sqlite::migrate(path, &migrator(SQLITE)).await,
     }
 }
 

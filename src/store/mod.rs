@@ -9,12 +9,17 @@
 //! What is absent: HTTP, metrics, signatures.
 
 mod error;
+mod filter;
 mod lock;
 mod migrate;
 mod open;
+mod operate;
+mod operations;
 mod ports;
 mod postgres;
+mod records;
 mod rows;
+mod select;
 mod sqlite;
 mod twins;
 mod tx;
@@ -22,10 +27,16 @@ mod unit;
 mod value;
 
 pub use error::StoreError;
+pub use filter::{Cursor, Filter, Listed, Page, QueueName, State};
 pub use lock::{ServeLock, lock_for_serving};
 pub use migrate::migrate;
 pub use open::{Store, connect};
+pub use operate::{EventCursor, Operations, Passed, Replay, Replays, Upcoming};
 pub use ports::{Inbox, Ledger, Outbox, Queue};
+pub use records::{
+    AttemptRecord, ContentRecord, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord,
+    NewReplay, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
+};
 pub use rows::{
     BACKLOG_CAP, Backlog, Condition, Connections, Existing, Finish, Insertion, Lane, PRUNE_BATCH, Pruned,
     Quarantined, RowState, Settled,

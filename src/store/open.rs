@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::migrate::VERSION;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
-use super::{Inbox, Ledger, Outbox, Queue, StoreError};
+use super::{Inbox, Ledger, Operations, Outbox, Queue, Replays, StoreError};
 use crate::config::{Database, DatabaseUrl};
 use crate::model::EventKey;
 
@@ -20,6 +20,10 @@ pub struct Store {
     pub outbox: Arc<dyn Outbox>,
     /// Questions of operators and of the metrics page.
     pub ledger: Arc<dyn Ledger>,
+    /// Operators' commands.
+    pub operations: Arc<dyn Operations>,
+    /// Their replays as a queue.
+    pub replays: Arc<dyn Replays>,
     engine: Engine,
 }
 
@@ -59,13 +63,15 @@ pub async fn connect(database: &Database) -> Result<Store, StoreError> {
 
 fn store<D>(database: &Arc<D>, engine: Engine) -> Store
 where
-    D: Inbox + Queue<EventKey> + Outbox + Ledger + 'static,
+    D: Inbox + Queue<EventKey> + Outbox + Ledger + Operations + Replays + 'static,
 {
     Store {
         inbox: Arc::clone(database) as Arc<dyn Inbox>,
         events: Arc::clone(database) as Arc<dyn Queue<EventKey>>,
         outbox: Arc::clone(database) as Arc<dyn Outbox>,
         ledger: Arc::clone(database) as Arc<dyn Ledger>,
+        operations: Arc::clone(database) as Arc<dyn Operations>,
+        replays: Arc::clone(database) as Arc<dyn Replays>,
         engine,
     }
 }

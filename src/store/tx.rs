@@ -51,6 +51,14 @@ impl Tx {
         }
     }
 
+    /// Runs one statement of the gateway's own and reads all rows.
+    pub(super) async fn fetch_all(&mut self, sql: Sql, params: &[Param]) -> Result<Vec<Row>, StoreError> {
+        match &mut self.0 {
+            Engine::Postgres(tx) => tx.fetch_all(sql.postgres, params).await,
+            Engine::Sqlite(tx) => tx.fetch_all(sql.sqlite, params).await,
+        }
+    }
+
     /// Runs one statement of the operator's own (an SQL handler module) in the engine's dialect.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! One generic loop that works a queue off, run twice: over the inbox and over the outbox.
+//! One generic loop that works a queue off, run over the inbox, over the outbox and over replays.
 //!
 //! Who acts: [`run`] claims as many rows as it has hands free, so that work on a row begins when its lease does; each
 //! row is worked on in a task of its own, and its [`Job`] settles it.
@@ -8,6 +8,7 @@
 
 mod inbox;
 mod outbox;
+mod replay;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use crate::store::{Settled, StoreError};
 
 pub use inbox::{InboxJob, Worked};
 pub use outbox::OutboxJob;
+pub use replay::ReplayJob;
 
 /// Between two looks at a queue without a wake-up.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
@@ -34,7 +36,7 @@ pub trait Job: Send + Sync + 'static {
     /// What came of it, for the metrics.
     type Report: Send + 'static;
 
-    /// `inbox` or `outbox`.
+    /// `inbox`, `outbox` or `replays`.
     fn queue(&self) -> &'static str;
 
     /// Claims up to `free` due rows.

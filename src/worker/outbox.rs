@@ -132,7 +132,7 @@ impl OutboxJob {
             code: attempt.error.as_deref().unwrap_or("unknown"),
             retryable: attempt.outcome == AttemptOutcome::Failed,
             failures: leased.failures().unsigned_abs(),
-            age: (self.clock.now() - leased.item.created_at).to_std().unwrap_or_default(),
+            age: (self.clock.now() - leased.item.born_at).to_std().unwrap_or_default(),
             asked: attempt.retry_after,
         };
         retry::next(&destination.queue.policy(), &failed, rand::random())

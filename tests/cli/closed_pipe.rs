@@ -22,6 +22,10 @@ fn a_reader_that_went_away_is_no_panic_and_does_not_change_the_code() {
         (&["migrate"], 0),
         (&["backlog"], 0),
         (&["backlog", "--json"], 0),
+        (&["events", "list"], 0),
+        (&["deliveries", "list", "--json"], 0),
+        (&["dead", "list"], 0),
+        (&["quarantine", "list"], 0),
         (&[&["sign", "stripe"][..], &secret].concat(), 0),
         // A rejected request stays a rejected request.
         (&[&["verify", "stripe"][..], &secret].concat(), 1),

@@ -12,6 +12,7 @@ mod interop;
 mod leases;
 mod prune;
 mod random_kills;
+mod replays;
 mod serving;
 
 use crate::support::database::Database;

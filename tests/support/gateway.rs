@@ -120,13 +120,19 @@ mode = "{mode}"
 
     /// Runs another command with the configuration of the last start, to its end; answers its standard output.
     pub fn run(&self, command: &[&str]) -> String {
+        let (code, text, errors) = self.try_run(command);
+        assert_eq!(code, 0, "{command:?}: {text}{errors}");
+        text
+    }
+
+    /// The same for a command that may fail: its exit code, standard output and standard error.
+    pub fn try_run(&self, command: &[&str]) -> (i32, String, String) {
         let mut program = Command::new(binary());
         program.args(command).args(["--config", "hookgate.toml"]).current_dir(self.folder.path());
         let output = program.env_remove("RUST_LOG").stdin(Stdio::null()).output().expect("run the command");
         let [text, errors] =
             [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
-        assert!(output.status.success(), "{command:?}: {text}{errors}");
-        text
+        (output.status.code().expect("an exit code"), text, errors)
     }
 
     /// Where `hookgate.toml` is once a gateway has been started.

@@ -41,7 +41,7 @@ WITH due AS MATERIALIZED (
     RETURNING o.*
 )
 SELECT id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload::text AS payload, body,
-       content_type, headers, received_at, destination, message_id, created_at, trace_context,
+       content_type, headers, received_at, destination, message_id, coalesce(redriven_at, created_at) AS born_at, trace_context,
        lease_epoch, attempts, crash_attempts, review_reason
 FROM claimed
 ORDER BY available_at, id

@@ -34,6 +34,16 @@ impl PgTx {
         row.as_ref().map(values::read).transpose()
     }
 
+    pub(in crate::store) async fn fetch_all(
+        &mut self,
+        sql: &'static str,
+        params: &[Param],
+    ) -> Result<Vec<Row>, StoreError> {
+        let query = sqlx::query_with(sql, values::arguments(params)?);
+        let rows = query.fetch_all(&mut *self.connection).await.map_err(error)?;
+        rows.iter().map(values::read).collect()
+    }
+
     pub(in crate::store) async fn prepare(&mut self, sql: &str, params: &[Param]) -> Result<(), StoreError> {
         let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
         self.connection.prepare_with(sql, &values::types(params)).await.map_err(error)?;

@@ -13,6 +13,7 @@ mod messages;
 mod outbox;
 mod prune;
 mod rows;
+mod select;
 mod tx;
 mod values;
 

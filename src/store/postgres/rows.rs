@@ -94,7 +94,7 @@ fn message(row: &PgRow) -> Result<Message, sqlx::Error> {
         received_at: row.try_get("received_at")?,
         destination: row.try_get::<&str, _>("destination")?.into(),
         message_id: row.try_get("message_id")?,
-        created_at: row.try_get("created_at")?,
+        born_at: row.try_get("born_at")?,
         trace_context: row.try_get("trace_context")?,
     })
 }

@@ -31,5 +31,5 @@ SET attempts = o.attempts + (NOT c.exhausted),
 FROM chosen AS c
 WHERE o.id = c.id
 RETURNING id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload, body,
-          content_type, headers, received_at, destination, message_id, created_at, trace_context,
+          content_type, headers, received_at, destination, message_id, coalesce(redriven_at, created_at) AS born_at, trace_context,
           lease_epoch, attempts, crash_attempts, review_reason, available_at

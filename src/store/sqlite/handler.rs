@@ -39,6 +39,16 @@ impl SqliteTx {
         self.noted(result)?.as_ref().map(values::read).transpose()
     }
 
+    pub(in crate::store) async fn fetch_all(
+        &mut self,
+        sql: &'static str,
+        params: &[Param],
+    ) -> Result<Vec<Row>, StoreError> {
+        let query = sqlx::query_with(sql, values::arguments(params)?);
+        let result = query.fetch_all(&mut *self.connection).await;
+        self.noted(result)?.iter().map(values::read).collect()
+    }
+
     pub(in crate::store) async fn prepare(&mut self, sql: &str) -> Result<(), StoreError> {
         self.connection.prepare(AssertSqlSafe(sql.to_owned()).into_sql_str()).await.map_err(error)?;
         Ok(())
