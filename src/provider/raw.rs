@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::text::{Text, Texts};
+use super::text::{Text, Texts, strings};
 
 /// One `providers/*.toml`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -15,7 +15,8 @@ use super::text::{Text, Texts};
 pub(crate) struct Definition {
     pub(crate) id: Text,
     pub(crate) name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strings")]
+    #[schemars(with = "Texts")]
     pub(crate) aliases: Vec<String>,
     #[serde(default)]
     pub(crate) category: String,
@@ -49,7 +50,8 @@ pub(crate) struct Definition {
 pub(crate) struct Dashboard {
     pub(crate) place: String,
     pub(crate) secret: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strings")]
+    #[schemars(with = "Texts")]
     pub(crate) steps: Vec<String>,
 }
 
@@ -151,7 +153,7 @@ pub(crate) struct Sign {
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, Text>,
     #[serde(default)]
-    pub(crate) parts: BTreeMap<String, String>,
+    pub(crate) parts: BTreeMap<String, Text>,
     #[serde(default)]
     pub(crate) claims: BTreeMap<String, Text>,
     #[serde(default)]
@@ -175,7 +177,8 @@ pub(crate) struct Event {
     pub(crate) ordering_key: Texts,
     #[serde(default)]
     pub(crate) volatile: Texts,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strings")]
+    #[schemars(with = "Texts")]
     pub(crate) business_keys: Vec<String>,
 }
 
@@ -243,7 +246,8 @@ pub(crate) struct Retry {
     pub(crate) window: Option<Text>,
     #[serde(default)]
     pub(crate) schedule: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strings")]
+    #[schemars(with = "Texts")]
     pub(crate) reconcile: Vec<String>,
 }
 

@@ -25,6 +25,12 @@ impl Text {
     }
 }
 
+/// One string or a list of them, whose places do not matter.
+pub(crate) fn strings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let texts = Texts::deserialize(deserializer)?;
+    Ok(texts.iter().map(|text| text.as_str().to_owned()).collect())
+}
+
 /// One string or a list of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts(Vec<Text>);

@@ -121,7 +121,7 @@ fn require(variant: &Variant, scope: &Scope<'_>) -> Result<(), Rejection> {
         if !condition.holds(scope) {
             let what = condition.templates().into_iter().flat_map(Template::values).next();
             let what = what.map_or_else(|| "a value".into(), |value| value.source.to_string());
-            let detail = format!("{what} is not what this endpoint's settings say");
+            let detail = format!("{what} is not what the definition or the endpoint's settings require");
             return Err(Rejection::new(Reason::Precondition, detail));
         }
     }

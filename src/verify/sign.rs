@@ -84,7 +84,8 @@ impl Signer<'_> {
     fn sign(&mut self, provider: &Provider, secret: &Secret, now: Timestamp) -> Result<(), String> {
         let variant = self.variant;
         let parts = provider.sign_parts().iter().filter(|(name, _)| variant.needs_part(name));
-        self.parts.extend(parts.cloned());
+        let ids = ids(&self.request.body, now);
+        self.parts.extend(parts.map(|(name, text)| (name.clone(), fill(text, &ids, now))));
         self.defaults(provider, now);
         self.timestamp(now)?;
         if variant.algorithm == Algorithm::None {
@@ -116,8 +117,7 @@ impl Signer<'_> {
 
     /// Headers that the scheme signs and that the request does not have.
     fn defaults(&mut self, provider: &Provider, now: Timestamp) {
-        let digest = name(&self.request.body, now);
-        let ids = SampleIds { event: digest.clone(), object: digest };
+        let ids = ids(&self.request.body, now);
         for (name, value) in provider.sign_headers() {
             if self.request.headers.first(name).is_none() {
                 self.set_header(name, fill(value, &ids, now));
@@ -129,7 +129,11 @@ impl Signer<'_> {
         let Some(freshness) = &self.variant.timestamp else { return Ok(()) };
         let text = moment::write(now, &freshness.units);
         match freshness.value.sole().map(|value| &value.source) {
-            Some(Source::Part(name)) => self.parts.push((name.clone(), text)),
+            Some(Source::Part(name)) => {
+                // The scheme's own unit, whatever the definition has there.
+                self.parts.retain(|(known, _)| known != name);
+                self.parts.push((name.clone(), text));
+            }
             Some(Source::Header(name)) if self.request.headers.first(name).is_none() => {
                 let name = name.clone();
                 self.set_header(&name, text);
@@ -152,7 +156,7 @@ impl Signer<'_> {
         now: Timestamp,
     ) -> Result<String, String> {
         if let Some(rules) = &self.variant.token {
-            return token::make(rules, pen, provider, &scope, now);
+            return token::make(rules, pen, provider, &scope, &ids(&self.request.body, now), now);
         }
         let mut scope = scope;
         scope.parts = &self.parts;
@@ -254,9 +258,10 @@ impl Signer<'_> {
     }
 }
 
-/// A name for what is signed, the same for the same body at the same moment.
-fn name(body: &[u8], now: Timestamp) -> String {
+/// Names for what is signed, the same for the same body at the same moment.
+fn ids(body: &[u8], now: Timestamp) -> SampleIds {
     use sha2::Digest as _;
     let digest = sha2::Sha256::new().chain_update(body).chain_update(now.timestamp_micros().to_be_bytes());
-    hex::encode(&digest.finalize()[..12])
+    let name = hex::encode(&digest.finalize()[..12]);
+    SampleIds { event: name.clone(), object: name }
 }

@@ -141,11 +141,12 @@ pub(super) fn make(
     pen: &Pen,
     provider: &Provider,
     scope: &Scope<'_>,
+    ids: &SampleIds,
     now: Timestamp,
 ) -> Result<String, String> {
     let (header, claims) = (provider.sign_jose(), provider.sign_claims());
-    let claims = object(claims, scope, now)?;
-    let more = object(header, scope, now)?;
+    let claims = object(claims, scope, ids, now)?;
+    let more = object(header, scope, ids, now)?;
     let header = |algorithm: JwsAlgorithm| {
         let mut header = Map::new();
         header.insert("alg".into(), algorithm.name().into());
@@ -162,12 +163,12 @@ pub(super) fn make(
 fn object(
     fields: &[(String, String)],
     scope: &Scope<'_>,
+    ids: &SampleIds,
     now: Timestamp,
 ) -> Result<Map<String, Value>, String> {
-    let ids = SampleIds { event: uuid::Uuid::nil().simple().to_string(), object: String::new() };
     let mut out = Map::new();
     for (name, text) in fields {
-        let template = Template::parse(&fill(text, &ids, now))?;
+        let template = Template::parse(&fill(text, ids, now))?;
         // What a setting leaves empty is left out.
         let value = match template.text(scope) {
             Ok(value) if value.is_empty() => continue,

@@ -73,6 +73,13 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
         ("{json:/id}", "${nothing}", &["`event.id`", "nothing", "settings"]),
         ("{json:/id}", "{json:/id|hmac-sha256|hex}", &["`event.id`", "the answer to a handshake only"]),
         ("{json:/id}", "{challenge}", &["`event.id`", "the challenge cannot be used here"]),
+        ("{json:/id}", "push", &["/acme.toml:16: `event.id`", "same id"]),
+        ("id = \"{json:/id}\"", "id = [\"{json:/id}\", \"{index}\"]", &["`event.id`", "every request"]),
+        (
+            "id = \"{json:/id}\"",
+            "id = \"{root:/id}\"\n[batch]\nitems = \"/events/*\"",
+            &["/acme.toml:16: `event.id`", "all items"],
+        ),
         ("{json:/id}", "{received:soon}", &["`event.id`", "such as 60s"]),
         ("{part:t}.{body}", "{unique}{part:t}.{body}", &["`verify[0].text`", "cannot be used here"]),
         (
@@ -110,6 +117,15 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
             assert!(found.contains(part), "{to}: `{part}` is not in: {found}");
         }
     }
+}
+
+#[test]
+fn lists_of_plain_texts_may_be_a_single_one_too() {
+    let text = GOOD
+        .replace("name = \"Acme\"", "name = \"Acme\"\naliases = \"acme_inc\"")
+        .replace("secret = \"the secret\"", "secret = \"the secret\"\nsteps = \"look for it\"");
+    let text = format!("{text}business_keys = \"the order\"\n[retry]\nreconcile = \"list the orders\"\n");
+    assert_eq!(errors(&text), Vec::<String>::new());
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod keys;
 mod language;
 mod mapping;
 mod properties;
+mod signing;
 mod support;
 mod time;
 mod tokens;

@@ -73,7 +73,7 @@ fn timed(unit: &str) -> std::sync::Arc<hookgate::provider::Provider> {
         "[[verify]]\nname = \"v1\"\nalgorithm = \"hmac-sha256\"\ntext = \"{{header:x-time}}{{body}}\"\n\
          signature = {{ from = \"{{header:x-sign}}\", encoding = [\"hex\", \"base64\"] }}\n\
          timestamp = {{ value = \"{{header:x-time}}\", unit = {unit}, past = \"60s\", future = \"60s\" }}\n\
-         [event]\nformat = \"json\"\nid = \"1\"\noccurred_at = {{ value = \"{{json:/at}}\", unit = {unit} }}\n"
+         [event]\nformat = \"json\"\nid = \"{{body|sha256|hex}}\"\noccurred_at = {{ value = \"{{json:/at}}\", unit = {unit} }}\n"
     );
     acme(&rest, &[])
 }

@@ -6,7 +6,7 @@ use crate::provider::json::Picker;
 use crate::provider::plan::{Batch, Format, Items, Recipe, Variant};
 use crate::provider::raw;
 use crate::provider::template::{Source, Template, path};
-use crate::provider::text::Text;
+use crate::provider::text::{Text, Texts};
 
 impl Compiler<'_> {
     pub(super) fn recipe(
@@ -26,6 +26,7 @@ impl Compiler<'_> {
                 "an event needs an id; `{body|sha256|hex}` where there is none".into(),
             );
         }
+        self.identity(&raw.id, &id, batch.is_some());
         let document = self.templates(&raw.document, "event.document", Place::Event);
         let event_type = self.templates(&raw.kind, "event.type", Place::Event);
         let occurred_at = raw.occurred_at.as_ref().and_then(|moment| {
@@ -52,6 +53,20 @@ impl Compiler<'_> {
             account,
             ordering_key,
             picker,
+        }
+    }
+
+    /// Every event has an id of its own.
+    fn identity(&mut self, raw: &Texts, ids: &[Template], batch: bool) {
+        let fixed = |id: &Template| id.values().iter().all(|value| value.source == Source::Index);
+        if ids.iter().any(fixed) {
+            let message = "every request would have the same id here: read something of the event";
+            self.error(raw.iter().next(), "event.id", message.into());
+        }
+        let of_item = |id: &Template| id.values().iter().any(|value| is_of_item(&value.source));
+        if batch && !ids.is_empty() && !ids.iter().any(of_item) {
+            let message = "all items of the batch would have the same id: read the item, or add {index}";
+            self.error(raw.iter().next(), "event.id", message.into());
         }
     }
 
@@ -89,6 +104,10 @@ impl Compiler<'_> {
 
 const ARRAYS: &str = "a path to items starts with `/` and ends with `/*`, for example `/events/*`";
 const ELEMENTS: &str = "a path to items in XML names elements, for example `/Envelope/Body/Notification`";
+
+fn is_of_item(source: &Source) -> bool {
+    matches!(source, Source::Json(_) | Source::Raw(_) | Source::Xml(_) | Source::Index)
+}
 
 fn is_path(text: &str) -> bool {
     path(text).is_ok() && !text.contains('@')

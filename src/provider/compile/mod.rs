@@ -101,7 +101,7 @@ impl<'a> Compiler<'a> {
             sign_headers: self.sample_headers(&raw.sign.headers, "sign.headers"),
             sign_claims: self.claims(&raw.sign.claims, "sign.claims"),
             sign_jose: self.claims(&raw.sign.jose, "sign.jose"),
-            signed_beside: raw.sign.parts.clone().into_iter().collect(),
+            signed_beside: self.filled(&raw.sign.parts, "sign.parts"),
             handshakes,
             success: raw
                 .reply

@@ -111,10 +111,16 @@ impl Compiler<'_> {
         raw: &BTreeMap<String, Text>,
         key: &str,
     ) -> Vec<(String, String)> {
+        let fields = self.filled(raw, key).into_iter();
+        fields.map(|(name, text)| (name.to_ascii_lowercase(), text)).collect()
+    }
+
+    /// Texts with placeholders, which are filled in when a request is made.
+    pub(super) fn filled(&mut self, raw: &BTreeMap<String, Text>, key: &str) -> Vec<(String, String)> {
         raw.iter()
             .map(|(name, text)| {
                 self.placeholders(text, &format!("{key}.{name}"));
-                (name.to_ascii_lowercase(), text.as_str().to_owned())
+                (name.clone(), text.as_str().to_owned())
             })
             .collect()
     }
