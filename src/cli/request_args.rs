@@ -105,7 +105,8 @@ impl RequestArgs {
 
     fn request(&self, url: Option<&str>) -> anyhow::Result<Request> {
         let (origin, path, query) = match url {
-            Some(url) => split(url).with_context(|| format!("--url {url}: expected https://host/path, or /path?query"))?,
+            Some(url) => split(url)
+                .with_context(|| format!("--url {url}: expected https://host/path, or /path?query"))?,
             None => (None, "/".to_owned(), None),
         };
         let mut headers = Headers::new();
