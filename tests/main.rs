@@ -15,6 +15,7 @@ mod support;
 mod admin;
 mod cli;
 mod config;
+mod dashboards;
 mod dispatch;
 mod end_to_end;
 mod fuzz;

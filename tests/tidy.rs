@@ -221,7 +221,7 @@ fn names_place(line: &str, home: &str) -> bool {
 }
 
 /// `hookgate a b …` in code blocks and code spans of the README: the words of the (sub)command.
-fn documented_commands(readme: &str) -> BTreeSet<Vec<String>> {
+pub(crate) fn documented_commands(readme: &str) -> BTreeSet<Vec<String>> {
     let code = pieces_of_code(readme);
     code.iter()
         .flat_map(|piece| piece.lines())
@@ -249,7 +249,7 @@ fn documented_commands(readme: &str) -> BTreeSet<Vec<String>> {
 }
 
 /// The fenced blocks of one language, without the indentation of a list that they stand in.
-fn blocks(markdown: &str, language: &str) -> Vec<String> {
+pub(crate) fn blocks(markdown: &str, language: &str) -> Vec<String> {
     let fenced = markdown.split("```").skip(1).step_by(2);
     fenced.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).map(unindented).collect()
 }

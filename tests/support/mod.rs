@@ -9,5 +9,6 @@ pub mod metrics;
 pub mod packages;
 pub mod postgres;
 pub mod process;
+pub mod prometheus;
 pub mod stripe;
 pub mod wait;

@@ -106,10 +106,21 @@ pub(super) fn make_venv(folder: &Path) -> Result<(), String> {
     let make = || run(Command::new("python3").args(["-m", "venv"]).arg(folder));
     make().or_else(|first| {
         // Debian ships Python without its venv module, or not at all; only root can help that, and others get an error.
-        let apt = "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy python3-venv";
-        run(Command::new("sh").args(["-c", apt])).map_err(|second| format!("{first}\n{second}"))?;
+        apt_install("python3-venv").map_err(|second| format!("{first}\n{second}"))?;
         make()
     })
+}
+
+/// Installs Debian's packages, one test after the other: apt's own locks refuse instead of waiting.
+pub(super) fn apt_install(names: &str) -> Result<(), String> {
+    let parent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interop");
+    fs::create_dir_all(&parent).expect("make the folder for the packages");
+    let lock = File::create(parent.join("apt.lock")).expect("make the lock file");
+    lock.lock().expect("lock apt");
+    let apt = format!(
+        "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends {names}"
+    );
+    run(Command::new("sh").args(["-c", &apt]))
 }
 
 pub(super) fn pip_install(folder: &Path, requirements: &str) -> Result<(), String> {

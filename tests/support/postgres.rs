@@ -151,10 +151,10 @@ fn from_debian() -> Option<PathBuf> {
     if id("-u", None) != 0 {
         return None;
     }
-    let install = "mkdir -p /etc/postgresql-common/createcluster.d \
-                   && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/hookgate-tests.conf \
-                   && apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy postgresql";
-    packages::run(Command::new("sh").args(["-c", install])).ok()?;
+    let prepare = "mkdir -p /etc/postgresql-common/createcluster.d \
+                   && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/hookgate-tests.conf";
+    packages::run(Command::new("sh").args(["-c", prepare])).ok()?;
+    packages::apt_install("postgresql").ok()?;
     found()
 }
 
