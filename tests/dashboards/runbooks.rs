@@ -57,7 +57,7 @@ async fn every_statement_of_a_runbook_runs(engine: Engine) {
         .into_iter()
         .flat_map(|(name, text)| blocks(&text, "sql").into_iter().map(move |sql| (name.clone(), sql)))
         .collect();
-    assert!(statements.len() > 5, "has the form changed? Then change this test.");
+    assert!(statements.len() >= 3, "has the form changed? Then change this test.");
     for (name, sql) in statements {
         assert!(!database.refuses(&sql).await, "{name}: {engine:?} refuses\n{sql}");
     }
