@@ -31,7 +31,8 @@ pub struct Case {
     pub provider: Arc<Provider>,
     /// Why the package cannot be asked.
     pub error: Option<String>,
-    makes: bool,
+    /// Whether the runner can sign.
+    pub makes: bool,
     facts: Value,
 }
 
@@ -95,14 +96,10 @@ impl Case {
         toml
     }
 
-    /// A sample event as `hookgate sign` signs it; where only a private key can, as the runner does it.
+    /// A sample event as `hookgate sign` signs it, with the provider's private key where there is a pair.
     pub fn signed_by_us(&self, mark: &str) -> Result<Exchange, String> {
         let exchange = self.unsigned(mark);
-        if self.makes {
-            let answer = self.sdk.make(&self.name, &exchange.question(self), &exchange.body)?;
-            return Ok(exchange.with(&answer));
-        }
-        let secret = Secret::new(self.secret());
+        let secret = Secret::new(self.facts["private_key"].as_str().unwrap_or(self.secret()));
         let signed = verify::sign(&self.provider, &secret, &exchange.request(), SystemClock.now())?;
         let headers: serde_json::Map<String, Value> =
             signed.headers.into_iter().map(|(name, value)| (name, value.into())).collect();
@@ -120,6 +117,13 @@ impl Case {
     pub fn signed_by_them(&self, mark: &str) -> Result<Exchange, String> {
         let exchange = self.unsigned(mark);
         let answer = self.sdk.sign(&self.name, &exchange.question(self), &exchange.body)?;
+        Ok(exchange.with(&answer))
+    }
+
+    /// A sample event as the runner signs it, without the package and without us.
+    pub fn signed_by_the_runner(&self, mark: &str) -> Result<Exchange, String> {
+        let exchange = self.unsigned(mark);
+        let answer = self.sdk.make(&self.name, &exchange.question(self), &exchange.body)?;
         Ok(exchange.with(&answer))
     }
 

@@ -48,17 +48,23 @@ async fn judge(case: &Case, gateway: &Gateway, database: &Database) -> Result<()
     if let Some(error) = &case.error {
         return Err(format!("the package is not there: {error}"));
     }
+    let mut ours = Vec::new();
     if case.verifies {
-        let ours = case.signed_by_us("ours").map_err(|e| format!("we cannot sign: {e}"))?;
+        ours.push(case.signed_by_us("ours").map_err(|e| format!("we cannot sign: {e}"))?);
+    }
+    if case.makes {
+        ours.push(case.signed_by_the_runner("made").map_err(|e| format!("the runner does not sign: {e}"))?);
+    }
+    for exchange in ours {
         case.sdk
-            .verify(&case.name, &ours.question(case), &ours.body)
+            .verify(&case.name, &exchange.question(case), &exchange.body)
             .map_err(|e| format!("the package refuses what we sign: {e}"))?;
-        let forged = ours.tampered(case);
+        let forged = exchange.tampered(case);
         if case.sdk.verify(&case.name, &forged.question(case), &forged.body).is_ok() {
             return Err("the package accepts a changed byte".to_owned());
         }
         deliver(case, gateway, database, &forged, false).await?;
-        deliver(case, gateway, database, &ours, true).await?;
+        deliver(case, gateway, database, &exchange, true).await?;
     }
     if case.signs {
         let theirs = case.signed_by_them("theirs").map_err(|e| format!("the package does not sign: {e}"))?;

@@ -25,7 +25,7 @@ for file in sorted(FOLDER.glob("*_cases.py")):
 sys.dont_write_bytecode = False
 
 # What an entry says beside its functions.
-FACTS = ("secret", "settings", "sample", "headers", "query", "tamper", "plain")
+FACTS = ("secret", "private_key", "settings", "sample", "headers", "query", "tamper", "plain")
 
 
 class Request:

@@ -6,6 +6,7 @@ const { privateKey: ed25519, publicKey: ed25519Public } = generateKeyPairSync("e
 const raw = ed25519Public.export({ type: "spki", format: "der" }).subarray(-32);
 const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const p256Public = p256.publicKey.export({ type: "spki", format: "der" }).toString("base64");
+const pem = (key) => key.export({ type: "pkcs8", format: "pem" });
 
 export default (load) => {
   const fields = (text) => Object.fromEntries(new URLSearchParams(text));
@@ -29,6 +30,14 @@ export default (load) => {
       ...twilio("HMAC_SHA256"),
       // The header is not signed; it says how the rest is.
       headers: { "x-twilio-webhooks-signature-settings": "key=webhooks_sharedkey_1,algorithm=HMAC_SHA256" },
+    },
+    line: {
+      provider: "line",
+      package: "@line/bot-sdk",
+      calls: "validateSignature",
+      secret: "of-the-interoperability-tests",
+      verify: ({ secret, headers, bytes }) =>
+        load("@line/bot-sdk").validateSignature(bytes, secret, headers["x-line-signature"]),
     },
     slack: {
       provider: "slack_events",
@@ -61,6 +70,7 @@ export default (load) => {
       package: "@sendgrid/eventwebhook",
       calls: "EventWebhook.verifySignature",
       secret: p256Public,
+      private_key: pem(p256.privateKey),
       make: ({ bytes, now }) => ({
         headers: {
           "x-twilio-email-event-webhook-timestamp": String(now),
@@ -86,6 +96,7 @@ export default (load) => {
       package: "discord-interactions",
       calls: "verifyKey",
       secret: raw.toString("hex"),
+      private_key: pem(ed25519),
       make: ({ bytes, now }) => ({
         headers: {
           "x-signature-timestamp": String(now),
@@ -105,6 +116,7 @@ export default (load) => {
       package: "telnyx",
       calls: "webhooks.unwrap",
       secret: raw.toString("base64"),
+      private_key: pem(ed25519),
       make: ({ bytes, now }) => ({
         headers: {
           "telnyx-timestamp": String(now),

@@ -102,6 +102,15 @@ export default (load) => {
       verify: ({ secret, headers, text }) =>
         treasury().validateSignature(text, { "X-Signature": headers["x-signature"] }, { key: secret }),
     },
+    gocardless: {
+      provider: "gocardless",
+      package: "gocardless-nodejs",
+      calls: "webhooks.parse",
+      secret: "of-the-interoperability-tests",
+      verify: ({ secret, headers, bytes }) => {
+        load("gocardless-nodejs/webhooks").parse(bytes, secret, headers["webhook-signature"]);
+      },
+    },
     chargebee: {
       provider: "chargebee",
       package: "chargebee",

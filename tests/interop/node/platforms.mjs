@@ -60,6 +60,20 @@ export default (load, packages) => {
       secret: SECRET,
       verify: ({ secret, headers, text }) => load("@portone/server-sdk").Webhook.verify(secret, text, headers),
     },
+    liveblocks: {
+      provider: "standard_webhooks",
+      package: "@liveblocks/node",
+      calls: "WebhookHandler.verifyRequest",
+      secret: SECRET,
+      verify: ({ secret, headers, text }) => {
+        try {
+          new (load("@liveblocks/node").WebhookHandler)(secret).verifyRequest({ headers, rawBody: text });
+        } catch (error) {
+          // Our sample is none of its types, which it looks at after the signature.
+          if (!error.message.startsWith("Unknown event type")) throw error;
+        }
+      },
+    },
     openai: {
       provider: "openai",
       package: "openai",

@@ -13,6 +13,11 @@ ED25519 = ed25519.Ed25519PrivateKey.generate()
 ED25519_PUBLIC = ED25519.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
 
 
+def pem(key):
+    form = serialization.PrivateFormat.PKCS8
+    return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+
+
 def sendgrid_make(request):
     timestamp = str(request.now)
     signature = P256.sign(timestamp.encode() + request.bytes, ec.ECDSA(hashes.SHA256()))
@@ -53,6 +58,7 @@ CASES = {
         "package": "sendgrid",
         "calls": "EventWebhook.verify_signature",
         "secret": P256_PUBLIC,
+        "private_key": pem(P256),
         "make": sendgrid_make,
         "verify": sendgrid_verify,
     },
@@ -61,6 +67,7 @@ CASES = {
         "package": "discord-interactions",
         "calls": "verify_key",
         "secret": ED25519_PUBLIC.hex(),
+        "private_key": pem(ED25519),
         "make": discord_make,
         "verify": discord_verify,
     },

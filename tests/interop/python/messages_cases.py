@@ -58,7 +58,20 @@ def sinch_verify(module, name):
     return verify
 
 
+def line_verify(request):
+    from linebot.v3.webhook import SignatureValidator
+
+    return SignatureValidator(request.secret).validate(request.text, request.headers["x-line-signature"])
+
+
 CASES = {
+    "line": {
+        "provider": "line",
+        "package": "line-bot-sdk",
+        "calls": "SignatureValidator.validate",
+        "secret": "of-the-interoperability-tests",
+        "verify": line_verify,
+    },
     "slack": {
         "provider": "slack_events",
         "package": "slack_sdk",
