@@ -11,6 +11,7 @@ pub mod provider;
 pub mod verify;
 pub mod mapping;
 pub mod retry;
+pub mod egress;
 pub mod routing;
 pub mod config;
 pub mod store;

@@ -10,13 +10,12 @@ use http::header::{HeaderMap, RETRY_AFTER};
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 
-use super::classify::{self, Fault};
+use super::classify;
 use super::headers;
-use super::http::{self as client, Client};
-use super::resolve::{Guarded, Resolve, SystemResolver};
 use super::target::{DestinationError, Target};
 use crate::clock::Timestamp;
 use crate::config::{Config, Destination};
+use crate::egress::{self, Client, Fault, Guarded, Network};
 use crate::model::{Attempt, AttemptOutcome, Content, Message};
 use crate::provider::Provider;
 use crate::retry;
@@ -26,23 +25,6 @@ pub struct Dispatcher {
     routes: HashMap<Arc<str>, (Target, Client)>,
     /// Names of the headers that carry a provider's signature, by provider.
     signature_headers: HashMap<Arc<str>, Vec<String>>,
-}
-
-/// What the dispatcher reaches the world with.
-#[derive(Clone)]
-pub struct Network {
-    /// Where addresses come from.
-    pub resolver: Arc<dyn Resolve>,
-    /// The certificates that are believed; `None` for those of this machine.
-    pub roots: Option<rustls::RootCertStore>,
-    /// From the look-up of the name to the end of the TLS handshake.
-    pub connect_timeout: Duration,
-}
-
-impl Default for Network {
-    fn default() -> Self {
-        Self { resolver: Arc::new(SystemResolver), roots: None, connect_timeout: Duration::from_secs(10) }
-    }
 }
 
 impl Dispatcher {
@@ -65,8 +47,8 @@ impl Dispatcher {
         destinations: impl IntoIterator<Item = &'a Destination>,
         providers: impl IntoIterator<Item = &'a Provider>,
     ) -> Result<Self, DestinationError> {
-        let plain = client::tls_over(network.roots.clone().unwrap_or_else(rustls::RootCertStore::empty));
-        let machine = LazyCell::new(client::tls_of_this_machine);
+        let plain = egress::tls_over(network.roots.clone().unwrap_or_else(rustls::RootCertStore::empty));
+        let machine = LazyCell::new(egress::tls_of_this_machine);
         let mut routes = HashMap::new();
         for destination in destinations {
             let target = Target::new(destination)?;
@@ -134,15 +116,15 @@ impl Dispatcher {
         *request.headers_mut() = headers::write(message, &body, attempt, now, &policy);
 
         let deadline = Instant::now() + target.timeout;
-        let reply = client::within(target.timeout, client.send(request))
+        let reply = egress::within(target.timeout, client.send(request))
             .await
             .ok_or_else(|| Fault {
                 code: "timeout",
                 detail: format!("no answer within {:?}", target.timeout),
             })?
-            .map_err(|error| classify::fault(&error))?;
+            .map_err(|error| egress::fault(&error))?;
         let (head, rest) = reply.into_parts();
-        client::within(deadline.saturating_duration_since(Instant::now()), client::drain(rest)).await;
+        egress::within(deadline.saturating_duration_since(Instant::now()), egress::drain(rest)).await;
         Ok((head.status, head.headers))
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::{Uri, uri};
 
-use super::address::{self, Host, Rule};
 use super::headers;
 use super::sign::SigningKey;
 use crate::config::{Destination, DestinationKind};
+use crate::egress::{self, Rule};
 
 /// What is wrong with a destination, and where. It holds no secret and no part of the URL but its host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +52,7 @@ impl Target {
             keys.push(SigningKey::parse(secret).map_err(|error| wrong("sign", error.to_string()))?);
         }
         Ok(Self {
-            rule: rule(url, *allow_private).map_err(|problem| wrong("url", problem))?,
+            rule: egress::rule(url, *allow_private).map_err(|problem| wrong("url", problem))?,
             url: url.clone(),
             own: own_headers(destination).map_err(|problem| wrong("headers", problem))?,
             keys,
@@ -64,29 +64,6 @@ impl Target {
 
     pub(super) fn is_https(&self) -> bool {
         self.url.scheme() == Some(&uri::Scheme::HTTPS)
-    }
-}
-
-/// Judges the URL, and says what its host may resolve to.
-fn rule(url: &Uri, allow_private: bool) -> Result<Rule, String> {
-    let (Some(scheme), Some(authority)) = (url.scheme_str(), url.authority()) else {
-        return Err("expected a whole URL such as https://crm.example.com/hooks".into());
-    };
-    if scheme != "http" && scheme != "https" {
-        return Err(format!("expected http or https, found {scheme}"));
-    }
-    if authority.as_str().contains('@') {
-        return Err("a URL may not carry a user or password: put them into `headers`".into());
-    }
-    let host = authority.host();
-    let port = authority.port().map(|port| format!(":{port}")).unwrap_or_default();
-    if authority.as_str() != format!("{host}{port}") || authority.port_u16() == Some(0) {
-        return Err(format!("after the host {host} expected nothing or a port such as :8443"));
-    }
-    match address::parse_host(host).map_err(|problem| format!("the host {host} {problem}"))? {
-        Host::Localhost => Ok(Rule::Loopback),
-        Host::Name if !allow_private => Ok(Rule::Public),
-        Host::Literal(_) | Host::Name => Ok(Rule::AlsoPrivate),
     }
 }
 

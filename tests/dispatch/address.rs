@@ -2,13 +2,13 @@
 
 use std::net::IpAddr;
 
-use hookgate::dispatch::{self, Reach};
+use hookgate::egress::{self, Reach};
 use http::Uri;
 
 use super::fixture::{destination, private};
 
 fn reach(address: &str) -> Reach {
-    dispatch::reach(address.parse::<IpAddr>().unwrap_or_else(|_| panic!("{address}")))
+    egress::reach(address.parse::<IpAddr>().unwrap_or_else(|_| panic!("{address}")))
 }
 
 #[test]
@@ -154,7 +154,11 @@ fn a_literal_inner_address_or_localhost_is_the_operators_own_word() {
         "xn--bcher-kva.example",
         "1password.com",
     ] {
-        assert_eq!(dispatch::check(&destination(&format!("http://{host}/hooks"))), Ok(()), "{host}");
+        assert_eq!(
+            hookgate::dispatch::check(&destination(&format!("http://{host}/hooks"))),
+            Ok(()),
+            "{host}"
+        );
     }
 }
 
@@ -222,7 +226,7 @@ fn hidden_and_forbidden_hosts_are_refused_when_the_config_is_read_and_allow_priv
         "a$b",
     ] {
         let url = format!("http://{host}/hooks");
-        let error = dispatch::check(&private(&url)).expect_err(host).to_string();
+        let error = hookgate::dispatch::check(&private(&url)).expect_err(host).to_string();
         assert!(error.starts_with("destinations.crm.url: "), "{host}: {error}");
         assert!(!error.contains("secret"), "{host}: {error}");
     }
@@ -247,7 +251,7 @@ fn what_is_no_url_at_all_does_not_get_this_far() {
         "",
     ] {
         let Ok(uri) = format!("http://{host}/hooks").parse::<Uri>() else { continue };
-        dispatch::check(&private(&uri.to_string())).expect_err(host);
+        hookgate::dispatch::check(&private(&uri.to_string())).expect_err(host);
     }
 }
 
@@ -255,6 +259,6 @@ fn what_is_no_url_at_all_does_not_get_this_far() {
 fn only_http_and_https_are_urls_of_a_destination() {
     for url in ["ftp://crm.example.com/", "file:///etc/passwd", "/hooks", "crm.example.com", "unix://x/y"] {
         let Ok(_) = url.parse::<Uri>() else { continue };
-        dispatch::check(&destination(url)).expect_err(url);
+        hookgate::dispatch::check(&destination(url)).expect_err(url);
     }
 }

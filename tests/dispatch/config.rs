@@ -1,6 +1,7 @@
 //! What a destination's config may not say.
 
-use hookgate::dispatch::{self, Dispatcher, Network};
+use hookgate::dispatch::{self, Dispatcher};
+use hookgate::egress::Network;
 use http::HeaderValue;
 
 use super::fixture::{destination, signed};

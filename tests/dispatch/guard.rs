@@ -1,6 +1,6 @@
 //! The guard at work: names that resolve to where nobody may go.
 
-use hookgate::dispatch::Network;
+use hookgate::egress::Network;
 
 use super::fixture::{
     Names, Server, destination, dispatcher, ending, forward, network, now, private, status,

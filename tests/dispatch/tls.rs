@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookgate::dispatch::Network;
+use hookgate::egress::Network;
 use hookgate::model::Attempt;
 use http::{Response, Version};
 use http_body_util::Full;

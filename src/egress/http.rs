@@ -1,4 +1,4 @@
-//! The HTTP client of one destination. Each has its own, so that no destination rides on a connection that another
+//! The HTTP client of one set of rules. Each destination has its own, so that none rides on a connection that another
 //! one's rules allowed.
 
 use std::future::Future;
@@ -34,10 +34,10 @@ const IDLE: Duration = Duration::from_secs(4);
 
 /// A client that connects only where its resolver lets it.
 #[derive(Clone)]
-pub(super) struct Client(legacy::Client<Bounded, Full<Bytes>>);
+pub(crate) struct Client(legacy::Client<Bounded, Full<Bytes>>);
 
 impl Client {
-    pub(super) fn new(resolver: Guarded, tls: ClientConfig, connect: Duration, idle: usize) -> Self {
+    pub(crate) fn new(resolver: Guarded, tls: ClientConfig, connect: Duration, idle: usize) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(resolver);
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -56,7 +56,7 @@ impl Client {
     }
 
     /// Sends one request and returns the reply's head; the body is still to be read.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, legacy::Error> {
@@ -66,7 +66,7 @@ impl Client {
 
 /// Reads what is left of a reply, so that the connection can serve again. Whatever happens here changes nothing: the
 /// status has been read.
-pub(super) async fn drain(mut body: Incoming) {
+pub(crate) async fn drain(mut body: Incoming) {
     let mut read = 0;
     while let Some(Ok(frame)) = body.frame().await {
         read += frame.data_ref().map_or(0, Bytes::len);
@@ -79,7 +79,7 @@ pub(super) async fn drain(mut body: Incoming) {
 /// The connection was not there in time.
 #[derive(Debug, thiserror::Error)]
 #[error("no connection within {0:?}")]
-pub(super) struct ConnectTimeout(Duration);
+pub(crate) struct ConnectTimeout(Duration);
 
 /// A connector with one limit over all of it: name, address, TLS. The client may go on connecting in the background
 /// after the request that asked for it is gone, so a limit around the request would not end it.
@@ -112,18 +112,18 @@ impl Service<Uri> for Bounded {
     clippy::disallowed_methods,
     reason = "a cut HTTP exchange is an unknown outcome, and no transaction is open"
 )]
-pub(super) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
 }
 
 /// TLS as deliveries use it: ring, TLS 1.2 and 1.3, the given roots, no client certificate.
-pub(super) fn tls_over(roots: RootCertStore) -> Result<ClientConfig, String> {
+pub(crate) fn tls_over(roots: RootCertStore) -> Result<ClientConfig, String> {
     let builder = tls().map_err(|error| error.to_string())?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 /// The same with the machine's own roots.
-pub(super) fn tls_of_this_machine() -> Result<ClientConfig, String> {
+pub(crate) fn tls_of_this_machine() -> Result<ClientConfig, String> {
     let builder = tls().map_err(|error| error.to_string())?.with_native_roots().map_err(|error| {
         format!("https needs root certificates: {error}; install ca-certificates or set SSL_CERT_FILE")
     })?;

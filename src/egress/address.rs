@@ -1,10 +1,12 @@
-//! Which addresses a delivery may go to, and which hosts a destination's URL may name.
+//! Which addresses a request may go to, and which hosts a URL may name.
 //!
 //! The IANA registries of special addresses are the source:
 //! <https://www.iana.org/assignments/iana-ipv4-special-registry>,
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use http::Uri;
 
 /// How far an address reaches, as far as the guard cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +31,7 @@ pub fn reach(address: IpAddr) -> Reach {
 
 /// What a name may resolve to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// Public addresses only.
     Public,
     /// Private ones too (`allow_private`).
@@ -39,7 +41,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    pub(super) fn admits(self, address: IpAddr) -> bool {
+    pub(crate) fn admits(self, address: IpAddr) -> bool {
         match (self, reach(address)) {
             (_, Reach::Forbidden) | (Self::Public, Reach::Private) => false,
             (Self::Loopback, _) => address.is_loopback(),
@@ -48,9 +50,9 @@ impl Rule {
     }
 }
 
-/// The host of a destination's URL.
+/// The host of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Host {
+enum Host {
     /// A literal address: the operator's own word.
     Literal(IpAddr),
     /// `localhost`: as good as a literal one.
@@ -61,7 +63,7 @@ pub(super) enum Host {
 
 /// Reads a host as it stands in a URL. Only the one usual form of an address is taken: the many others that system
 /// resolvers understand (`2130706433`, `0x7f.1`, `127.1`) serve to hide where a request goes.
-pub(super) fn parse_host(host: &str) -> Result<Host, &'static str> {
+fn parse_host(host: &str) -> Result<Host, &'static str> {
     if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let address: Ipv6Addr =
             inner.parse().map_err(|_| "is no IPv6 address (a zone such as %eth0 is not possible here)")?;
@@ -79,6 +81,29 @@ pub(super) fn parse_host(host: &str) -> Result<Host, &'static str> {
     }
     let lower = name.to_ascii_lowercase();
     Ok(if lower == "localhost" || lower.ends_with(".localhost") { Host::Localhost } else { Host::Name })
+}
+
+/// Judges the URL, and says what its host may resolve to.
+pub(crate) fn rule(url: &Uri, allow_private: bool) -> Result<Rule, String> {
+    let (Some(scheme), Some(authority)) = (url.scheme_str(), url.authority()) else {
+        return Err("expected a whole URL such as https://crm.example.com/hooks".into());
+    };
+    if scheme != "http" && scheme != "https" {
+        return Err(format!("expected http or https, found {scheme}"));
+    }
+    if authority.as_str().contains('@') {
+        return Err("a URL may not carry a user or password: put them into `headers`".into());
+    }
+    let host = authority.host();
+    let port = authority.port().map(|port| format!(":{port}")).unwrap_or_default();
+    if authority.as_str() != format!("{host}{port}") || authority.port_u16() == Some(0) {
+        return Err(format!("after the host {host} expected nothing or a port such as :8443"));
+    }
+    match parse_host(host).map_err(|problem| format!("the host {host} {problem}"))? {
+        Host::Localhost => Ok(Rule::Loopback),
+        Host::Name if !allow_private => Ok(Rule::Public),
+        Host::Literal(_) | Host::Name => Ok(Rule::AlsoPrivate),
+    }
 }
 
 fn literal(address: IpAddr) -> Result<Host, &'static str> {

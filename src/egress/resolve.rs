@@ -37,7 +37,7 @@ impl Resolve for SystemResolver {
 
 /// Why a name led nowhere.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ResolveError {
+pub(crate) enum ResolveError {
     /// It has addresses, and none of them may be reached.
     #[error("resolves to {0} only, which deliveries may not reach; `allow_private` opens private networks")]
     Blocked(IpAddr),
@@ -51,9 +51,9 @@ pub(super) enum ResolveError {
 
 /// A resolver that hands out only what a rule admits.
 #[derive(Clone)]
-pub(super) struct Guarded {
-    pub(super) resolver: Arc<dyn Resolve>,
-    pub(super) rule: Rule,
+pub(crate) struct Guarded {
+    pub(crate) resolver: Arc<dyn Resolve>,
+    pub(crate) rule: Rule,
 }
 
 impl Service<Name> for Guarded {
