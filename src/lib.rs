@@ -16,6 +16,7 @@ pub mod routing;
 pub mod config;
 pub mod store;
 pub mod handler;
+pub mod keys;
 pub mod process;
 pub mod receive;
 pub mod dispatch;

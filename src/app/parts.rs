@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use super::StartError;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Route};
+use crate::config::{Config, Destination, Route};
 use crate::dispatch::Dispatcher;
+use crate::egress::Network;
 use crate::handler::{Registry, Resolved, SetupError};
 use crate::ingress::IngressState;
+use crate::keys::{Keys, LearnedKeys};
 use crate::model::EventKey;
 use crate::observe::{Measured, Metrics};
 use crate::process::{Processor, Step};
@@ -50,6 +52,7 @@ impl Parts {
             config,
             Arc::clone(&inbox),
             Arc::clone(&processor),
+            (Arc::new(Keys::new(&Network::default())), LearnedKeys::new(Arc::clone(&store.learned))),
             Arc::clone(&clock),
             wake.clone(),
         );
@@ -73,8 +76,9 @@ impl Parts {
             config.inbox.clone(),
             Arc::clone(&wake.dispatcher),
         );
-        let outbox_job =
-            OutboxJob::new(outbox, Dispatcher::new(config)?, config.destinations.values(), clock);
+        let confirmations = Arc::new(Destination::confirmations(&config.outbox));
+        let destinations = config.destinations.values().chain([&confirmations]);
+        let outbox_job = OutboxJob::new(outbox, Dispatcher::new(config)?, destinations, clock);
         Ok(Self {
             metrics,
             wake,

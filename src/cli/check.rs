@@ -127,7 +127,14 @@ fn secrets(endpoint: &Endpoint) -> String {
         let masked = if secret.reference.ends_with(&masked) { String::new() } else { format!(" {masked}") };
         format!("{} {}{masked}{until}", at + 1, secret.reference)
     });
-    lines.collect::<Vec<_>>().join("\n")
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    match lines.is_empty() {
+        true if endpoint.provider.learns() => {
+            format!("none: learned in band (hookgate endpoints arm {})", endpoint.name)
+        }
+        true => "none: the provider's keys are fetched".to_owned(),
+        false => lines,
+    }
 }
 
 fn routes(config: &Config, endpoint: &Endpoint) -> String {

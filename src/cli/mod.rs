@@ -17,6 +17,7 @@ pub mod config;
 pub mod dead;
 pub mod deliveries;
 pub mod demo;
+pub mod endpoints;
 pub mod events;
 pub mod migrate;
 pub mod providers;
@@ -125,6 +126,7 @@ enum Command {
     Dead(dead::Args),
     Deliveries(deliveries::Args),
     Quarantine(quarantine::Args),
+    Endpoints(endpoints::Args),
     Migrate(migrate::Args),
     Prune(prune::Args),
 }
@@ -145,6 +147,7 @@ impl Command {
             Self::Dead(args) => dead::run(&args, &shell).await,
             Self::Deliveries(args) => deliveries::run(&args, &shell).await,
             Self::Quarantine(args) => quarantine::run(&args, &shell).await,
+            Self::Endpoints(args) => endpoints::run(&args, &shell).await,
             Self::Migrate(args) => migrate::run(&args, &shell).await,
             Self::Prune(args) => prune::run(&args, &shell).await,
         }

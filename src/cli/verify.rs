@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::{Context as _, ensure};
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use crate::clock::{Clock as _, SystemClock, Timestamp};
 use crate::mapping;
 use crate::model::{NewEvent, Outcome, Reason, Rejection, Reply, Request};
 use crate::provider::Provider;
-use crate::verify::{self, Decision, Fetched, Keyring, Verified};
+use crate::verify::{self, Decision, Fetched, Keyring, MAX_FETCHED, Verified};
 
 /// Check one captured request offline and map it to events
 ///
@@ -22,11 +23,14 @@ pub struct Args {
     /// The request and the keys.
     #[command(flatten)]
     pub request: RequestArgs,
+    /// What a key's or certificate's URL answers, instead of fetching it; may be repeated
+    #[arg(long, value_name = "URL=FILE")]
+    pub fetched: Vec<String>,
 }
 
 /// Judges the request and prints what came of it.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let judged = args.request.read().and_then(|captured| judge(&captured));
+    let judged = args.request.read().and_then(|captured| judge(&captured, &fetched(&args.fetched)?));
     match judged {
         Ok((object, code)) => {
             out(format_args!("{object}"))?;
@@ -39,7 +43,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
+/// URLs have `=` in their queries, files seldom have one: the last one separates them.
+fn fetched(pairs: &[String]) -> anyhow::Result<Fetched> {
+    let mut fetched = Fetched::nothing();
+    for pair in pairs {
+        let (url, file) =
+            pair.rsplit_once('=').with_context(|| format!("--fetched {pair}: expected URL=FILE"))?;
+        let body = std::fs::read(file).with_context(|| format!("--fetched: {file}"))?;
+        ensure!(
+            body.len() <= MAX_FETCHED,
+            "--fetched: {file} is larger than the {MAX_FETCHED} bytes that are fetched"
+        );
+        fetched.insert_url(url.to_owned(), body.into());
+    }
+    Ok(fetched)
+}
+
+fn judge(captured: &Captured, fetched: &Fetched) -> anyhow::Result<(Value, u8)> {
     let Captured { provider, request, .. } = captured;
     let secrets = captured.secrets.iter().map(|secret| (secret.clone(), None));
     let keyring = Keyring::new(provider, secrets)?;
@@ -47,7 +67,7 @@ fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
         At::Moment(moment) => moment,
         At::Request => verify::claimed_time(request, provider, &keyring).unwrap_or_else(|| SystemClock.now()),
     };
-    Ok(match verify::verify(request, provider, &keyring, &Fetched::nothing(), now) {
+    Ok(match verify::verify(request, provider, &keyring, fetched, now) {
         Decision::Verified(verified) => (mapped(&verified, provider), 0),
         Decision::Handshake { reply, verified, .. } => {
             (json!({ "verified": verified, "handshake": true, "reply": answer(&reply) }), 0)
@@ -57,7 +77,10 @@ fn judge(captured: &Captured) -> anyhow::Result<(Value, u8)> {
             (refused(&rejection, &hints, provider), 1)
         }
         Decision::Needs(request) => {
-            let detail = format!("{} must be fetched", request.url);
+            let detail = format!(
+                "{} must be fetched, and this command fetches nothing: give it with --fetched",
+                request.url
+            );
             (refused(&Rejection::new(Reason::KeyUnavailable, detail), &[], provider), 1)
         }
     })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderMap;
 
 use super::Queue;
-use crate::model::Secret;
+use crate::model::{CONFIRMATIONS, Secret};
 
 /// Where messages go.
 #[derive(Debug)]
@@ -39,4 +39,23 @@ pub enum DestinationKind {
         /// Whether names may resolve to private addresses (literal addresses in `url` are the operator's own word).
         allow_private: bool,
     },
+    /// Calls that confirm subscriptions, to hosts that the providers' definitions name.
+    Confirmations,
+}
+
+impl Destination {
+    /// Where confirmations are sent from: always there, in no file.
+    #[must_use]
+    pub fn confirmations(queue: &Queue) -> Self {
+        Self {
+            name: CONFIRMATIONS.into(),
+            kind: DestinationKind::Confirmations,
+            sign: Vec::new(),
+            headers: HeaderMap::new(),
+            timeout: queue.work_timeout,
+            concurrency: 1,
+            drop_signature: false,
+            queue: queue.clone(),
+        }
+    }
 }

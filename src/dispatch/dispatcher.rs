@@ -11,12 +11,13 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 
 use super::classify;
+use super::confirm::Confirmer;
 use super::headers;
 use super::target::{DestinationError, Target};
 use crate::clock::Timestamp;
 use crate::config::{Config, Destination};
 use crate::egress::{self, Client, Fault, Guarded, Network};
-use crate::model::{Attempt, AttemptOutcome, Content, Message};
+use crate::model::{Attempt, AttemptOutcome, CONFIRMATIONS, Content, Message};
 use crate::provider::Provider;
 use crate::retry;
 
@@ -25,6 +26,7 @@ pub struct Dispatcher {
     routes: HashMap<Arc<str>, (Target, Client)>,
     /// Names of the headers that carry a provider's signature, by provider.
     signature_headers: HashMap<Arc<str>, Vec<String>>,
+    confirmer: Confirmer,
 }
 
 impl Dispatcher {
@@ -50,7 +52,7 @@ impl Dispatcher {
         let plain = egress::tls_over(network.roots.clone().unwrap_or_else(rustls::RootCertStore::empty));
         let machine = LazyCell::new(egress::tls_of_this_machine);
         let mut routes = HashMap::new();
-        for destination in destinations {
+        for destination in destinations.into_iter().filter(|it| *it.name != *CONFIRMATIONS) {
             let target = Target::new(destination)?;
             let tls = if network.roots.is_none() && target.is_https() { &*machine } else { &plain };
             let tls = tls.clone().map_err(|problem| DestinationError {
@@ -62,11 +64,12 @@ impl Dispatcher {
             let client = Client::new(guarded, tls, network.connect_timeout, target.concurrency);
             routes.insert(destination.name.clone(), (target, client));
         }
-        let signature_headers = providers
-            .into_iter()
-            .map(|provider| (provider.id().clone(), provider.signature_headers().to_vec()))
-            .collect();
-        Ok(Self { routes, signature_headers })
+        let (mut signature_headers, mut confirmer) = (HashMap::new(), Confirmer::new(network));
+        for provider in providers {
+            signature_headers.insert(provider.id().clone(), provider.signature_headers().to_vec());
+            confirmer.admit(provider);
+        }
+        Ok(Self { routes, signature_headers, confirmer })
     }
 
     /// Makes one request of one message and says how it ended. It writes the `delivery.succeeded` or
@@ -83,6 +86,7 @@ impl Dispatcher {
         let started = Instant::now();
         let ending = match self.routes.get(&destination.name) {
             Some((target, client)) => self.exchange(target, client, message, attempt, now).await,
+            None if *destination.name == *CONFIRMATIONS => self.confirmer.call(message).await,
             None => Err(Fault {
                 code: "destination.unknown",
                 detail: "it is not in this process's config".into(),

@@ -11,6 +11,7 @@
 //! and `sign` write the head, `egress` guards where it goes and sends it, `classify` says what the answer means.
 
 mod classify;
+mod confirm;
 mod dispatcher;
 mod headers;
 mod sign;

@@ -46,7 +46,9 @@ pub(super) struct Target {
 impl Target {
     pub(super) fn new(destination: &Destination) -> Result<Self, DestinationError> {
         let wrong = |key, problem| DestinationError { destination: destination.name.clone(), key, problem };
-        let DestinationKind::Http { url, allow_private } = &destination.kind;
+        let DestinationKind::Http { url, allow_private } = &destination.kind else {
+            return Err(wrong("type", "it is the gateway's own".into()));
+        };
         let mut keys = Vec::new();
         for secret in &destination.sign {
             keys.push(SigningKey::parse(secret).map_err(|error| wrong("sign", error.to_string()))?);

@@ -18,6 +18,12 @@ pub(crate) struct Fault {
     pub(crate) detail: String,
 }
 
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code, self.detail)
+    }
+}
+
 /// Names a failure of the exchange by the first cause that says something definite.
 pub(crate) fn fault(error: &legacy::Error) -> Fault {
     let code = causes(error).find_map(code).unwrap_or(if error.is_connect() { "connect" } else { "closed" });

@@ -36,6 +36,7 @@ pub(super) fn read(
     let document = item.map_or(root, |item| item.text.as_bytes());
     let mut scope = Scope::new(verified.request());
     scope.token = verified.token().cloned();
+    scope.fetched = verified.fetched();
     scope.document = document;
     scope.root = root;
     scope.parent = item.map_or(root, |item| item.parent.as_bytes());

@@ -38,7 +38,7 @@ pub fn map(
 ) -> Result<Vec<NewEvent>, Rejection> {
     let request = verified.request();
     let recipe = provider.recipe();
-    let root = document(request, verified.token(), provider);
+    let root = document(request, (verified.token(), verified.fetched()), provider);
     let format = recipe.format;
     if !expect.is_empty() && format != Format::JsonLines {
         guard(&format.as_json(&root, request).unwrap_or(Cow::Borrowed(&*root)), expect, format)?;
@@ -91,9 +91,14 @@ pub fn map(
 }
 
 /// The document that holds the event or the batch.
-fn document<'a>(request: &'a Request, token: Option<&Arc<Token>>, provider: &'a Provider) -> Cow<'a, [u8]> {
+fn document<'a>(
+    request: &'a Request,
+    (token, fetched): (Option<&Arc<Token>>, Option<&'a [u8]>),
+    provider: &'a Provider,
+) -> Cow<'a, [u8]> {
     let mut scope = Scope::new(request);
     scope.token = token.cloned();
+    scope.fetched = fetched;
     let rendered = provider.recipe().document.iter().find_map(|template| template.render(&scope).ok());
     rendered.unwrap_or(Cow::Borrowed(&request.body))
 }
@@ -103,9 +108,10 @@ fn document<'a>(request: &'a Request, token: Option<&Arc<Token>>, provider: &'a 
 pub fn reply(verified: &Verified, provider: &Provider) -> Option<Reply> {
     let answer = provider.varying_reply()?;
     let request = verified.request();
-    let document = document(request, verified.token(), provider);
+    let document = document(request, (verified.token(), verified.fetched()), provider);
     let mut scope = Scope::new(request);
     scope.token = verified.token().cloned();
+    scope.fetched = verified.fetched();
     scope.document = &document;
     answer.render(&scope).ok()
 }
@@ -119,7 +125,7 @@ pub fn as_json(provider: &Provider, headers: &Headers, body: &Bytes) -> Option<B
     }
     let request = Request::bare(headers.clone(), body.clone());
     let token = verify::carried_token(&request, provider);
-    let document = document(&request, token.as_ref(), provider);
+    let document = document(&request, (token.as_ref(), None), provider);
     let json = recipe.format.as_json(&document, &request)?;
     (*json != **body).then(|| json.into_owned().into())
 }

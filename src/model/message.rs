@@ -8,6 +8,9 @@ use bytes::Bytes;
 use super::{EventKey, Headers};
 use crate::clock::Timestamp;
 
+/// The destination of calls that confirm subscriptions. No configured destination can have this name.
+pub const CONFIRMATIONS: &str = "(confirmations)";
+
 /// What a message carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {

@@ -12,7 +12,7 @@ mod secret;
 pub use event::{BatchRequest, Event, EventKey, NewEvent};
 pub use headers::Headers;
 pub use lease::{Failure, Leased, Next};
-pub use message::{Attempt, AttemptOutcome, Content, Message, NewMessage};
+pub use message::{Attempt, AttemptOutcome, CONFIRMATIONS, Content, Message, NewMessage};
 pub use network::Networks;
 pub use outcome::{Outcome, Reason, Rejection, Reply};
 pub use request::Request;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::Metrics;
 use crate::model::{Attempt, Failure, Leased, Message, NewEvent, Next};
-use crate::store::{Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Unit};
+use crate::store::{Confirm, Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Unit};
 
 /// A port of the store, measured: an inbox records how long units of work wait for their transaction, a queue counts
 /// settlements that came after the lease had passed on, an outbox also the tries to deliver.
@@ -47,6 +47,10 @@ impl<P: Inbox + ?Sized> Inbox for Measured<P> {
 
     async fn quarantine(&self, request: &Quarantined) -> Result<(), StoreError> {
         self.port.quarantine(request).await
+    }
+
+    async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError> {
+        self.port.confirm(confirmation).await
     }
 }
 

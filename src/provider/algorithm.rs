@@ -89,6 +89,8 @@ pub(crate) enum Algorithm {
     Jws,
     /// Nothing is proved.
     None,
+    /// Nothing is signed: the provider is asked.
+    FetchBack,
 }
 
 impl Algorithm {
@@ -97,7 +99,8 @@ impl Algorithm {
         let hmacs = Hash::ALL.iter().filter(|(_, hash)| *hash != Hash::Keccak256);
         let hmacs = hmacs.map(|(name, _)| format!("hmac-{name}"));
         let hashes = Hash::ALL.iter().map(|(name, _)| (*name).to_owned());
-        let others = ["token", "jws", "none"].into_iter().chain(Scheme::ALL.map(|(name, _)| name));
+        let others =
+            ["token", "jws", "none", "fetch-back"].into_iter().chain(Scheme::ALL.map(|(name, _)| name));
         hmacs.chain(hashes).chain(others.map(str::to_owned)).collect::<Vec<_>>().join(", ")
     }
 
@@ -107,6 +110,7 @@ impl Algorithm {
             "token" => return Some(Self::Token),
             "jws" => return Some(Self::Jws),
             "none" => return Some(Self::None),
+            "fetch-back" => return Some(Self::FetchBack),
             _ => {}
         }
         if let Some((_, scheme)) = Scheme::ALL.iter().find(|(known, _)| *known == name) {
@@ -132,7 +136,13 @@ impl Algorithm {
             }
             Self::Jws => "jws".to_owned(),
             Self::None => "none".to_owned(),
+            Self::FetchBack => "fetch-back".to_owned(),
         }
+    }
+
+    /// Whether the request itself proves anything.
+    pub(crate) fn signs(self) -> bool {
+        !matches!(self, Self::None | Self::FetchBack)
     }
 
     /// Whether the secret itself is sent.

@@ -29,6 +29,8 @@ pub(crate) struct Chain {
 pub(crate) enum Roots {
     /// At a public authority.
     Public,
+    /// At a public authority, or at one of these.
+    PublicOr(Vec<Arc<[u8]>>),
     /// At one of these certificates (DER).
     These(Vec<Arc<[u8]>>),
 }
@@ -39,18 +41,25 @@ impl Chain {
     /// # Errors
     /// Which rule does not hold, as what follows "the certificate".
     pub(crate) fn key(&self, certificates: &[Vec<u8>], now: Timestamp) -> Result<PublicKey, String> {
+        let public = || self.ends_in(webpki_roots::TLS_SERVER_ROOTS, certificates, now);
         match &self.roots {
-            Roots::Public => self.ends_in(webpki_roots::TLS_SERVER_ROOTS, certificates, now),
-            Roots::These(roots) => {
-                let roots: Vec<CertificateDer<'_>> =
-                    roots.iter().map(|der| CertificateDer::from(&**der)).collect();
-                let anchors: Result<Vec<TrustAnchor<'_>>, _> =
-                    roots.iter().map(webpki::anchor_from_trusted_cert).collect();
-                let anchors =
-                    anchors.map_err(|_| "cannot be judged: a root is no certificate of an authority")?;
-                self.ends_in(&anchors, certificates, now)
-            }
+            Roots::Public => public(),
+            Roots::PublicOr(roots) => public().or_else(|_| self.ends_in_one_of(roots, certificates, now)),
+            Roots::These(roots) => self.ends_in_one_of(roots, certificates, now),
         }
+    }
+
+    fn ends_in_one_of(
+        &self,
+        roots: &[Arc<[u8]>],
+        certificates: &[Vec<u8>],
+        now: Timestamp,
+    ) -> Result<PublicKey, String> {
+        let roots: Vec<CertificateDer<'_>> = roots.iter().map(|der| CertificateDer::from(&**der)).collect();
+        let anchors: Result<Vec<TrustAnchor<'_>>, _> =
+            roots.iter().map(webpki::anchor_from_trusted_cert).collect();
+        let anchors = anchors.map_err(|_| "cannot be judged: a root is no certificate of an authority")?;
+        self.ends_in(&anchors, certificates, now)
     }
 
     /// The same rules with another root, given by the operator.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 
 use super::parts::{Confidence, Parts, Source};
-use super::plan::{Answer, Handshake, Recipe, Variant};
+use super::plan::{Answer, Confirm, Handshake, Recipe, Variant};
 use super::template::{Source as From, Template};
 use super::{DefinitionError, Sample, Setting, SettingsError, compile, raw};
 use crate::model::{Headers, Outcome, Reason, Reply};
@@ -247,11 +247,6 @@ impl Provider {
         self.candidates().all(Variant::is_symmetric)
     }
 
-    /// Whether nothing can be proved without a secret from the operator.
-    pub fn needs_secret(&self) -> bool {
-        self.candidates().any(Variant::needs_secret)
-    }
-
     /// The variants that keys are made for: those that count, and those that have to hold beside one of them.
     pub(crate) fn keyed(&self) -> impl Iterator<Item = &Variant> {
         let counts = |variant: &Variant| self.candidates().any(|candidate| candidate.name == variant.name);
@@ -259,6 +254,21 @@ impl Provider {
             self.candidates().any(|candidate| candidate.with.as_ref() == Some(&variant.name))
         };
         self.parts.variants.iter().filter(move |variant| counts(variant) || beside(variant))
+    }
+
+    /// Whether it hands over its secret in band.
+    pub fn learns(&self) -> bool {
+        self.parts.handshakes.iter().any(|handshake| handshake.learn.is_some())
+    }
+
+    /// Whether an operator must give a secret: its keys are not fetched, nor handed over in band.
+    pub fn needs_secret(&self) -> bool {
+        !self.learns() && self.candidates().any(Variant::needs_secret)
+    }
+
+    /// Hosts that its confirmations may call, and whether they may be private.
+    pub(crate) fn confirmations(&self) -> impl Iterator<Item = &Confirm> {
+        self.parts.handshakes.iter().filter_map(|handshake| handshake.confirm.as_ref())
     }
 
     /// The variants that count, in order of preference.

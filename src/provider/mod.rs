@@ -15,6 +15,7 @@ mod definition;
 mod describe;
 mod encoding;
 mod error;
+mod fetch;
 mod form;
 mod json;
 mod jws;
@@ -42,11 +43,12 @@ pub(crate) use algorithm::{Algorithm, Hash};
 pub(crate) use batch::{Item, items as json_items};
 pub(crate) use chain::Chain;
 pub(crate) use encoding::Encoding;
+pub(crate) use fetch::{Astray, Fetch};
 pub(crate) use json::raw as json_raw;
 pub(crate) use jws::{JwsAlgorithm, Token, signing_input, with_signature};
 pub(crate) use key::{Key, PrivateKey, PublicKey, certificates};
 pub(crate) use plan::{
-    Batch, Each, FirstOf, Format, Freshness, Grammar, Recipe, Signature, TokenRules, Unit, Variant,
+    Batch, Confirm, Each, FirstOf, Format, Freshness, Grammar, Recipe, Signature, TokenRules, Unit, Variant,
 };
 pub(crate) use sample::fill;
-pub(crate) use template::{Around, Pattern, Scope, Source, Template, Trouble, is_challenge};
+pub(crate) use template::{Around, Pattern, Scope, Source, Template, Trouble, Value, is_challenge};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::algorithm::Algorithm;
 use super::chain::{Chain, Roots};
 use super::encoding::Encoding;
+use super::fetch::{Fetch, Target};
 use super::form::Form;
 use super::json::Picker;
 use super::jws::JwsAlgorithm;
@@ -37,6 +38,8 @@ pub(crate) struct Variant {
     pub(crate) each: Option<Each>,
     /// The variant that must hold besides.
     pub(crate) with: Option<Arc<str>>,
+    /// What is fetched, where no key is configured.
+    pub(crate) fetch: Option<Fetch>,
     /// Whether handshakes have challenges signed with the same secret: then no text that could be one is believed.
     pub(crate) signs_challenges: bool,
 }
@@ -78,16 +81,19 @@ impl Variant {
     pub(crate) fn is_symmetric(&self) -> bool {
         match (&self.token, self.algorithm) {
             (Some(rules), _) => !rules.takes_public(),
-            (None, algorithm) => !matches!(algorithm, Algorithm::Public(_)),
+            (None, algorithm) => !matches!(algorithm, Algorithm::Public(_) | Algorithm::FetchBack),
         }
     }
 
     /// Whether nothing can be proved without a secret from the operator.
     pub(crate) fn needs_secret(&self) -> bool {
         let has_roots = |chain: &Chain| match &chain.roots {
-            Roots::Public => true,
+            Roots::Public | Roots::PublicOr(_) => true,
             Roots::These(roots) => !roots.is_empty(),
         };
+        if let Some(fetch) = &self.fetch {
+            return self.algorithm == Algorithm::FetchBack && fetch.uses_secret();
+        }
         self.algorithm != Algorithm::None && !self.chain.as_ref().is_some_and(has_roots)
     }
 
@@ -278,6 +284,17 @@ pub(crate) struct Handshake {
     /// What the answer is made from.
     pub(crate) challenge: Option<Template>,
     pub(crate) reply: Answer,
+    /// The secret that comes with it.
+    pub(crate) learn: Option<Template>,
+    /// The call that the provider waits for.
+    pub(crate) confirm: Option<Confirm>,
+}
+
+/// A call that confirms a subscription.
+#[derive(Clone, Debug)]
+pub(crate) struct Confirm {
+    pub(crate) target: Target,
+    pub(crate) method: String,
 }
 
 /// A reply with values of the request in it.

@@ -104,6 +104,40 @@ pub(crate) struct Verify {
     pub(crate) timestamp: Option<Timestamp>,
     #[serde(default)]
     pub(crate) require: Texts,
+    pub(crate) fetch: Option<Fetch>,
+}
+
+/// `[verify.fetch]`
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fetch {
+    pub(crate) url: Text,
+    pub(crate) hosts: Texts,
+    pub(crate) path: Option<Text>,
+    #[serde(default)]
+    pub(crate) allow_private: bool,
+    pub(crate) method: Option<Text>,
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, Text>,
+    pub(crate) json: Option<BTreeMap<String, Text>>,
+    #[serde(default)]
+    pub(crate) key: Texts,
+    pub(crate) id: Option<Text>,
+    pub(crate) chain: Option<Chain>,
+    #[serde(default)]
+    pub(crate) require: Texts,
+    pub(crate) cache: Option<Text>,
+    pub(crate) oauth: Option<OAuth>,
+}
+
+/// `oauth` of `[verify.fetch]`
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OAuth {
+    pub(crate) url: Text,
+    pub(crate) client_id: Text,
+    pub(crate) client_secret: Text,
+    pub(crate) scope: Option<Text>,
 }
 
 /// `[verify.signature]`
@@ -210,6 +244,20 @@ pub(crate) struct Handshake {
     pub(crate) require: Texts,
     pub(crate) challenge: Option<Text>,
     pub(crate) reply: Answer,
+    pub(crate) learn: Option<Text>,
+    pub(crate) confirm: Option<Confirm>,
+}
+
+/// `confirm` of a handshake
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Confirm {
+    pub(crate) url: Text,
+    pub(crate) hosts: Texts,
+    pub(crate) path: Option<Text>,
+    #[serde(default)]
+    pub(crate) allow_private: bool,
+    pub(crate) method: Option<Text>,
 }
 
 /// `[reply]`

@@ -9,6 +9,7 @@
 mod asynchronous;
 mod flights;
 mod gather;
+mod handshake;
 mod hint;
 mod receipt;
 mod receiver;

@@ -7,14 +7,15 @@ use tokio::sync::Notify;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::config::{Config, Endpoint, Mode};
 use crate::failpoint;
+use crate::keys::{Keys, LearnedKeys};
 use crate::mapping;
 use crate::model::{NewEvent, Outcome, Reason, Rejection, Request};
 use crate::process::Processor;
 use crate::store::{Existing, Inbox, Quarantined};
-use crate::verify::{self, Decision, Fetched, Verified};
+use crate::verify::{self, Decision, Fetched, Keyring, Verified};
 
 use super::flights::Flights;
 use super::gather::Gatherer;
@@ -30,11 +31,16 @@ pub struct Wake {
     pub dispatcher: Arc<Notify>,
 }
 
+/// How often one request may make the gateway fetch: a set of keys and its renewal, or one question for each live secret.
+const MAX_FETCHES: usize = 8;
+
 /// Takes requests in.
 pub struct Receiver {
     pub(super) inbox: Arc<dyn Inbox>,
     pub(super) processor: Arc<Processor>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) keys: Arc<Keys>,
+    pub(super) learned: LearnedKeys,
     pub(super) hints: Hints,
     pub(super) flights: Flights,
     pub(super) gatherer: Gatherer,
@@ -50,10 +56,13 @@ impl Receiver {
         config: &Config,
         inbox: Arc<dyn Inbox>,
         processor: Arc<Processor>,
+        (keys, learned): (Arc<Keys>, LearnedKeys),
         clock: Arc<dyn Clock>,
         wake: Wake,
     ) -> Self {
         Self {
+            keys,
+            learned,
             gatherer: Gatherer::start(Arc::clone(&inbox)),
             hints: Hints::new(config.endpoints.values().cloned().collect()),
             flights: Flights::default(),
@@ -69,19 +78,23 @@ impl Receiver {
     pub async fn receive(&self, endpoint: &Arc<Endpoint>, request: Request) -> Receipt {
         let mut receipt = Receipt::new(Uuid::now_v7());
         let now = self.clock.now();
-        let fetched = Fetched::nothing();
-        let verified = match verify::verify(&request, &endpoint.provider, &endpoint.keyring, &fetched, now) {
+        let learned = match self.learned.keyring(endpoint, now).await {
+            Ok(learned) => learned,
+            Err(error) => return receipt.faulty(Fault::Busy { code: error.code() }),
+        };
+        let keyring = learned.as_deref().unwrap_or(&endpoint.keyring);
+        let verified = match self.judge(endpoint, &request, keyring, now).await {
             Decision::Verified(verified) => verified,
-            Decision::Handshake { reply, verified, .. } => {
-                info!(endpoint = &*endpoint.name, request_id = %receipt.request_id, verified, "handshake.answered");
-                return Receipt { outcome: Outcome::Handshake, verified, reply: Some(reply), ..receipt };
+            Decision::Handshake { reply, verified, learn, confirm } => {
+                let receipt = Receipt { verified, reply: Some(reply), ..receipt };
+                return self.handshake(receipt, endpoint, &request, (learn, confirm), now).await;
             }
             Decision::Rejected(rejection) => {
                 receipt.hint = self.hints.find(endpoint, &request, &rejection, now).await;
                 return Self::rejected(receipt, endpoint, &request, rejection);
             }
             Decision::Needs(key) => {
-                let detail = format!("{} must be fetched", key.url);
+                let detail = format!("{} must be fetched again and again", key.url);
                 let rejection = Rejection::new(Reason::KeyUnavailable, detail);
                 return Self::rejected(receipt, endpoint, &request, rejection);
             }
@@ -104,6 +117,25 @@ impl Receiver {
         }
     }
 
+    /// Verifies, and fetches what that needs in between.
+    async fn judge(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        keyring: &Keyring,
+        now: Timestamp,
+    ) -> Decision {
+        let mut fetched = Fetched::nothing();
+        let mut decision = verify::verify(request, &endpoint.provider, keyring, &fetched, now);
+        for _ in 0..MAX_FETCHES {
+            let Decision::Needs(key) = &decision else { break };
+            let answer = self.keys.answer(&endpoint.name, key, now).await;
+            fetched.insert(key, answer);
+            decision = verify::verify(request, &endpoint.provider, keyring, &fetched, now);
+        }
+        decision
+    }
+
     async fn accept(&self, receipt: Receipt, endpoint: &Arc<Endpoint>, events: Vec<NewEvent>) -> Receipt {
         let receipt = match endpoint.mode {
             Mode::Sync => self.accept_and_process(receipt, endpoint, events).await,
@@ -114,7 +146,12 @@ impl Receiver {
     }
 
     /// Not genuine: nothing is stored.
-    fn rejected(receipt: Receipt, endpoint: &Endpoint, request: &Request, rejection: Rejection) -> Receipt {
+    pub(super) fn rejected(
+        receipt: Receipt,
+        endpoint: &Endpoint,
+        request: &Request,
+        rejection: Rejection,
+    ) -> Receipt {
         warn!(
             endpoint = &*endpoint.name,
             request_id = %receipt.request_id,

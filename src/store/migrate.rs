@@ -16,6 +16,7 @@ macro_rules! migrations {
             (2, "outbox", include_str!(concat!("../../migrations/", $engine, "/0002_outbox.sql"))),
             (3, "stripe", include_str!(concat!("../../migrations/", $engine, "/0003_stripe.sql"))),
             (4, "retention", include_str!(concat!("../../migrations/", $engine, "/0004_retention.sql"))),
+            (5, "keys", include_str!(concat!("../../migrations/", $engine, "/0005_keys.sql"))),
             (6, "requests", include_str!(concat!("../../migrations/", $engine, "/0006_requests.sql"))),
             (7, "operations", include_str!(concat!("../../migrations/", $engine, "/0007_operations.sql"))),
         ]

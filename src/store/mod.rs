@@ -32,14 +32,14 @@ pub use lock::{ServeLock, lock_for_serving};
 pub use migrate::migrate;
 pub use open::{Store, connect};
 pub use operate::{EventCursor, Operations, Passed, Replay, Replays, Upcoming};
-pub use ports::{Inbox, Ledger, Outbox, Queue};
+pub use ports::{Inbox, Learned, Ledger, Outbox, Queue};
 pub use records::{
     AttemptRecord, ContentRecord, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord,
     NewReplay, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
 };
 pub use rows::{
-    BACKLOG_CAP, Backlog, Condition, Connections, Existing, Finish, Insertion, Lane, PRUNE_BATCH, Pruned,
-    Quarantined, RowState, Settled,
+    BACKLOG_CAP, Backlog, Condition, Confirm, Connections, Existing, Finish, Insertion, Lane, Learner,
+    Lesson, PRUNE_BATCH, Pruned, Quarantined, RowState, Settled,
 };
 pub use tx::Tx;
 pub use unit::{Emitted, Locked, Unit};

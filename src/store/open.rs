@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::migrate::VERSION;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
-use super::{Inbox, Ledger, Operations, Outbox, Queue, Replays, StoreError};
+use super::{Inbox, Learned, Ledger, Operations, Outbox, Queue, Replays, StoreError};
 use crate::config::{Database, DatabaseUrl};
 use crate::model::EventKey;
 
@@ -24,6 +24,8 @@ pub struct Store {
     pub operations: Arc<dyn Operations>,
     /// Their replays as a queue.
     pub replays: Arc<dyn Replays>,
+    /// Secrets that providers hand over in band.
+    pub learned: Arc<dyn Learned>,
     engine: Engine,
 }
 
@@ -63,7 +65,7 @@ pub async fn connect(database: &Database) -> Result<Store, StoreError> {
 
 fn store<D>(database: &Arc<D>, engine: Engine) -> Store
 where
-    D: Inbox + Queue<EventKey> + Outbox + Ledger + Operations + Replays + 'static,
+    D: Inbox + Queue<EventKey> + Outbox + Ledger + Learned + Operations + Replays + 'static,
 {
     Store {
         inbox: Arc::clone(database) as Arc<dyn Inbox>,
@@ -72,6 +74,7 @@ where
         ledger: Arc::clone(database) as Arc<dyn Ledger>,
         operations: Arc::clone(database) as Arc<dyn Operations>,
         replays: Arc::clone(database) as Arc<dyn Replays>,
+        learned: Arc::clone(database) as Arc<dyn Learned>,
         engine,
     }
 }

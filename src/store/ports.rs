@@ -5,11 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Backlog, Condition, Connections, Insertion, Lane, Pruned, Quarantined, Settled, StoreError, Unit,
+    Backlog, Condition, Confirm, Connections, Insertion, Lane, Learner, Lesson, Pruned, Quarantined, Settled,
+    StoreError, Unit,
 };
 use crate::clock::Timestamp;
 use crate::config::Retention;
-use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next};
+use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next, Secret};
 
 /// Inbox: where verified events become durable.
 #[async_trait]
@@ -32,6 +33,46 @@ pub trait Inbox: Send + Sync {
     /// # Errors
     /// [`StoreError`]: the caller must then answer that the provider should send again.
     async fn quarantine(&self, request: &Quarantined) -> Result<(), StoreError>;
+
+    /// Writes the call that a provider waits for into the outbox, unless it waits there already.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the caller must then answer that the provider should send again.
+    async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError>;
+}
+
+/// Secrets that providers hand over in band, and the endpoints that wait for one.
+#[async_trait]
+pub trait Learned: Send + Sync {
+    /// Lets an endpoint learn a secret for so long from now on; `None` if it has learned one already.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn arm(&self, endpoint: &str, wait: Duration) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Keeps a secret, if the endpoint is armed and has none. It is armed no longer then.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn learn(&self, endpoint: &str, secret: &Secret) -> Result<Lesson, StoreError>;
+
+    /// The secret that an endpoint has learned.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn learned(&self, endpoint: &str) -> Result<Option<Secret>, StoreError>;
+
+    /// Endpoints that are armed or have learned a secret, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn learners(&self) -> Result<Vec<Learner>, StoreError>;
+
+    /// Forgets what an endpoint has learned, and disarms it. Whether there was a secret.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn forget(&self, endpoint: &str) -> Result<bool, StoreError>;
 }
 
 /// A queue of leased rows: the inbox (`T` = [`EventKey`]) or the outbox (`T` = [`Message`]).

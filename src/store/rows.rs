@@ -7,7 +7,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::model::{Headers, Next};
+use crate::model::{Headers, Next, Secret};
 
 /// What became of one event that was handed to the inbox.
 #[derive(Clone, Debug)]
@@ -41,6 +41,54 @@ pub struct Condition {
     pub now: Timestamp,
     /// Whether what it has committed survives a crash of its machine, as far as its settings say.
     pub durable: bool,
+}
+
+/// A call that a provider waits for, to be made by the dispatcher.
+#[derive(Clone, Debug)]
+pub struct Confirm {
+    /// The provider's id.
+    pub provider: Arc<str>,
+    /// The endpoint that was asked.
+    pub endpoint: Arc<str>,
+    /// What it is, the same for copies of the request.
+    pub message_id: String,
+    /// JSON text: `url` and `method`.
+    pub payload: String,
+}
+
+/// What became of a secret that came in band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lesson {
+    /// It is the endpoint's secret from now on.
+    Learned,
+    /// It was that before.
+    Known,
+    /// The endpoint has another one.
+    Taken,
+    /// Nobody waits for one.
+    NotArmed,
+}
+
+impl Lesson {
+    /// Why a secret was not learned, by the one that the endpoint has.
+    pub(super) fn of(known: Option<Vec<u8>>, offered: &Secret) -> Self {
+        match known.map(Secret::new) {
+            None => Self::NotArmed,
+            Some(known) if known == *offered => Self::Known,
+            Some(_) => Self::Taken,
+        }
+    }
+}
+
+/// An endpoint that waits for a secret or has learned one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learner {
+    /// Its name.
+    pub endpoint: String,
+    /// When it learned its secret.
+    pub learned_at: Option<Timestamp>,
+    /// Until when it waits for one.
+    pub armed_until: Option<Timestamp>,
 }
 
 /// Where an inbox row stands, as far as a second copy cares.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::KeyRequest;
 use crate::clock::Timestamp;
 use crate::model::{Rejection, Reply, Request, Secret};
@@ -45,6 +47,7 @@ pub struct Verified {
     secret: Option<usize>,
     variant: Arc<str>,
     token: Option<Arc<Token>>,
+    fetched: Option<Bytes>,
     received_at: Timestamp,
 }
 
@@ -53,10 +56,11 @@ impl Verified {
         request: &Request,
         secret: Option<usize>,
         variant: &Arc<str>,
-        token: Option<Arc<Token>>,
+        (token, fetched): (Option<Arc<Token>>, Option<Bytes>),
         received_at: Timestamp,
     ) -> Self {
-        Self { request: request.clone(), secret, variant: Arc::clone(variant), token, received_at }
+        let variant = Arc::clone(variant);
+        Self { request: request.clone(), secret, variant, token, fetched, received_at }
     }
 
     /// The genuine request.
@@ -72,6 +76,11 @@ impl Verified {
     /// The token that proved it, where the scheme has one.
     pub(crate) fn token(&self) -> Option<&Arc<Token>> {
         self.token.as_ref()
+    }
+
+    /// What was fetched for it, where the scheme fetches.
+    pub(crate) fn fetched(&self) -> Option<&[u8]> {
+        self.fetched.as_deref()
     }
 
     /// When it was judged.

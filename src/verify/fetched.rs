@@ -9,6 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
+use crate::model::Secret;
+
 /// The longest answer that is taken: the largest key sets and order documents stay far below.
 pub const MAX_FETCHED: usize = 64 * 1024;
 
@@ -28,13 +30,39 @@ pub struct KeyRequest {
     pub cache: Option<Duration>,
     /// Whether a kept answer was looked at and has not got the key: only a new one will do.
     pub renew: bool,
+    /// Whether it may go to private addresses and without TLS, because the definition says so.
+    pub allow_private: bool,
+    /// What gets the token that it carries.
+    pub oauth: Option<OAuth>,
+}
+
+/// Client credentials, exchanged for a token (RFC 6749, 4.4).
+#[derive(Clone, PartialEq, Eq)]
+pub struct OAuth {
+    /// Where the token is had.
+    pub url: String,
+    /// Who asks.
+    pub client_id: String,
+    /// The proof of it.
+    pub client_secret: Secret,
+    /// What the token is for; may be empty.
+    pub scope: String,
 }
 
 impl KeyRequest {
     /// A plain GET.
     #[must_use]
     pub fn get(url: String) -> Self {
-        Self { url, method: "GET".into(), headers: Vec::new(), body: Bytes::new(), cache: None, renew: false }
+        Self {
+            url,
+            method: "GET".into(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            cache: None,
+            renew: false,
+            allow_private: false,
+            oauth: None,
+        }
     }
 
     /// What tells it from others, whatever secrets are in it.
@@ -42,7 +70,12 @@ impl KeyRequest {
     pub fn identity(&self) -> Identity {
         let mut hash = Sha256::new();
         let headers = self.headers.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
-        for part in [self.method.as_bytes(), self.url.as_bytes(), &self.body].into_iter().chain(headers) {
+        let oauth = self.oauth.iter().flat_map(|oauth| {
+            let OAuth { url, client_id, client_secret, scope } = oauth;
+            [url.as_bytes(), client_id.as_bytes(), client_secret.expose(), scope.as_bytes()]
+        });
+        let parts = [self.method.as_bytes(), self.url.as_bytes(), &self.body];
+        for part in parts.into_iter().chain(headers).chain(oauth) {
             hash.update(part.len().to_be_bytes());
             hash.update(part);
         }

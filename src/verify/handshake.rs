@@ -1,8 +1,8 @@
 //! Challenges of the provider.
 
-use super::{Decision, Verified};
+use super::{Confirmation, Decision, Verified};
 use crate::model::{Reason, Rejection, Request, Secret};
-use crate::provider::{Provider, Scope};
+use crate::provider::{Astray, Confirm, Provider, Scope};
 
 /// The answer, if the request is a handshake that belongs here: before the proof or after it. `secret` is what
 /// answers are signed with.
@@ -18,6 +18,8 @@ pub(super) fn answer(
     let handshake = provider
         .handshakes()
         .iter()
+        // Who has a secret learns no other one.
+        .filter(|handshake| handshake.learn.is_none() || secret.is_none())
         .filter(|handshake| handshake.signed == proved)
         .find(|handshake| handshake.when.iter().all(|condition| condition.holds(&scope)))?;
     let refused = |why: &str| {
@@ -31,13 +33,25 @@ pub(super) fn answer(
         Ok(challenge) => challenge,
         Err(trouble) => return refused(&trouble.to_string()),
     };
+    let learn = match handshake.learn.as_ref().map(|learn| learn.render(&scope)).transpose() {
+        Ok(learn) => learn.map(|learn| Secret::new(learn.into_owned())),
+        Err(trouble) => return refused(&trouble.to_string()),
+    };
+    let confirm = match handshake.confirm.as_ref().map(|confirm| confirmation(confirm, &scope)).transpose() {
+        Ok(confirm) => confirm,
+        Err(why) => return refused(&why.to_string()),
+    };
     let token = scope.token.clone();
     let mut scope = Scope::new(request);
     scope.token = token;
     scope.challenge = challenge.as_deref();
     scope.secret = secret.map(Secret::expose);
     match handshake.reply.render(&scope) {
-        Ok(reply) => Some(Decision::Handshake { reply, verified: proved, learn: None, confirm: None }),
+        Ok(reply) => Some(Decision::Handshake { reply, verified: proved, learn, confirm }),
         Err(trouble) => refused(&trouble.to_string()),
     }
+}
+
+fn confirmation(confirm: &Confirm, scope: &Scope<'_>) -> Result<Confirmation, Astray> {
+    Ok(Confirmation { url: confirm.target.url(scope)?, method: confirm.method.clone() })
 }

@@ -22,7 +22,7 @@ pub struct Keyring {
 /// One key of one variant.
 #[derive(Debug)]
 pub(super) struct LiveKey {
-    /// The position of its secret, from 1.
+    /// The position of its secret, from 1; 0 where it was fetched.
     pub(super) position: usize,
     /// From this moment on it counts no more.
     until: Option<Timestamp>,
@@ -119,6 +119,11 @@ impl LiveKey {
     /// A key that nobody configured.
     pub(super) fn guessed(position: usize, key: Key) -> Self {
         Self { position, until: None, key }
+    }
+
+    /// A key that is none of the operator's: its position is 0.
+    pub(super) fn fetched(key: Key) -> Self {
+        Self { position: 0, until: None, key }
     }
 
     pub(super) fn shared(&self) -> Option<&Secret> {

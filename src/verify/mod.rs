@@ -6,6 +6,7 @@
 
 mod decision;
 mod diagnose;
+mod fetch;
 mod fetched;
 mod handshake;
 mod keyring;
@@ -19,7 +20,7 @@ mod token;
 
 pub use decision::{Confirmation, Decision, Verified};
 pub use diagnose::{Hint, diagnose};
-pub use fetched::{Answer, Fetched, Identity, KeyRequest, MAX_FETCHED};
+pub use fetched::{Answer, Fetched, Identity, KeyRequest, MAX_FETCHED, OAuth};
 pub use keyring::Keyring;
 pub use sign::{Signed, sign};
 
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use crate::clock::Timestamp;
 use crate::model::{Reason, Rejection, Request};
 use crate::provider::{Algorithm, Provider, Token};
+use fetch::Stop;
 
 /// Judges one request. `provider` comes from [`Provider::configure`], `keyring` from [`Keyring::new`] with it, `fetched`
 /// holds the answers to what [`Decision::Needs`] asked for before.
@@ -45,14 +47,14 @@ pub fn verify(
     if let Some(decision) = handshake::answer(request, provider, keyring.answering(None, now), None) {
         return decision;
     }
-    let _ = fetched;
-    match prove::prove(request, provider, keyring, now) {
+    match prove::prove(request, provider, keyring, fetched, now) {
         Ok(verified) => {
             let secret = keyring.answering(verified.secret_position(), now);
             handshake::answer(request, provider, secret, Some(&verified))
                 .unwrap_or(Decision::Verified(verified))
         }
-        Err(rejection) => Decision::Rejected(rejection),
+        Err(Stop::Rejected(rejection)) => Decision::Rejected(rejection),
+        Err(Stop::Needs(key)) => Decision::Needs(*key),
     }
 }
 

@@ -9,8 +9,7 @@ use super::{moment, token};
 use crate::clock::Timestamp;
 use crate::model::{Headers, Request, Secret};
 use crate::provider::{
-    Algorithm, Each, Grammar, Item, Provider, SampleIds, Scope, Source, Template, Variant, fill, json_items,
-    json_raw,
+    Each, Grammar, Item, Provider, SampleIds, Scope, Source, Template, Variant, fill, json_items, json_raw,
 };
 
 const UNPLACED: &str = "the scheme's signature stands where it cannot be written to";
@@ -88,7 +87,7 @@ impl Signer<'_> {
         self.parts.extend(parts.map(|(name, text)| (name.clone(), fill(text, &ids, now))));
         self.defaults(provider, now);
         self.timestamp(now)?;
-        if variant.algorithm == Algorithm::None {
+        if !variant.algorithm.signs() {
             return Ok(());
         }
         let pen = Pen::new(variant, secret)?;
@@ -187,6 +186,16 @@ impl Signer<'_> {
     }
 
     fn place(&mut self, signature: &str) -> Result<(), String> {
+        if self
+            .variant
+            .signature
+            .from
+            .first()
+            .and_then(Template::sole)
+            .is_some_and(crate::provider::Value::reads_inside)
+        {
+            return Err(UNPLACED.into());
+        }
         let value = self.written(signature);
         match self.variant.signature.from.first().and_then(Template::sole).map(|value| &value.source) {
             Some(Source::Header(name) | Source::Proxy(name)) => {

@@ -97,14 +97,25 @@ fn a_wrong_type_says_what_was_found_and_expected() {
 #[test]
 fn a_missing_key_says_what_it_is_for() {
     let errors = Case::new("\n[endpoints.billing]\nprovider = \"stripe\"\n").errors();
-    assert_eq!(errors.len(), 2, "{errors:#?}");
+    assert_eq!(errors.len(), 1, "{errors:#?}");
     assert!(
         errors[0].starts_with("main.toml:2:12: endpoints.billing.paths: is missing\n  help: The paths"),
         "{errors:#?}"
     );
+}
+
+#[test]
+fn a_provider_that_shares_a_secret_needs_one() {
+    let text = "\n[endpoints.billing]\nprovider = \"stripe\"\npaths = [\"/a\"]\n";
+    let errors = Case::new(text).errors();
+    assert_eq!(errors.len(), 1, "{errors:#?}");
     assert!(
-        errors[1].starts_with("main.toml:2:12: endpoints.billing.secrets: is missing\n  help: "),
+        errors[0].contains("endpoints.billing.secrets: this provider's requests cannot be proved"),
         "{errors:#?}"
+    );
+    // Asana's comes in its first request.
+    assert!(
+        Case::new(&text.replace("stripe", "asana")).load().config.endpoints["billing"].secrets.is_empty()
     );
 }
 

@@ -72,14 +72,19 @@ fn toml(challenges: &[(String, Vector)], folder: &Path) -> String {
     );
     for (at, (id, vector)) in challenges.iter().enumerate() {
         let provider = catalogue.get(id).expect("known");
-        let secret = format!("literal:{}", vector.secret.as_deref().unwrap_or(UNUSED));
+        let secret = match vector.secret.as_deref() {
+            Some(secret) => format!("{:?}", format!("literal:{secret}")),
+            // A made-up secret is no public key.
+            None if !provider.needs_secret() && !provider.learns() => String::new(),
+            None => format!("{:?}", format!("literal:{UNUSED}")),
+        };
         let settings = vector.settings.iter().map(|(name, value)| {
             let hidden = provider.settings().iter().any(|setting| setting.name == *name && setting.secret);
             format!("{name} = {:?}", if hidden { format!("literal:{value}") } else { value.clone() })
         });
         let settings = settings.collect::<Vec<_>>().join(", ");
         let endpoint = format!(
-            "[endpoints.e{at}]\nprovider = {id:?}\npaths = [{:?}]\nsecrets = [{secret:?}]\nsettings = {{ {settings} }}\n",
+            "[endpoints.e{at}]\nprovider = {id:?}\npaths = [{:?}]\nsecrets = [{secret}]\nsettings = {{ {settings} }}\n",
             path(at, vector)
         );
         out.push_str(&endpoint);

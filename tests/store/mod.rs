@@ -4,6 +4,7 @@ mod accept;
 mod events;
 mod fixture;
 mod guards;
+mod learned;
 mod ledger;
 mod operations;
 mod outbox;

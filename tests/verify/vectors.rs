@@ -29,6 +29,9 @@ struct Vector {
     variant: Option<String>,
     secret: Option<String>,
     public_key: Option<String>,
+    /// What these URLs answer, for who does not give the key.
+    #[serde(default)]
+    fetched: BTreeMap<String, String>,
     method: Option<String>,
     url: Option<String>,
     headers: BTreeMap<String, String>,
@@ -100,20 +103,29 @@ fn judge(id: &str, vector: &Vector) -> Result<(), String> {
     let provider = provider
         .configure_variant(&vector.settings, vector.variant.as_deref())
         .map_err(|error| error.to_string())?;
-    let decision = decide(&provider, vector)?;
+    // With the key that the operator gives, and with the one that is fetched.
+    let fetches = vector.public_key.is_some() && !vector.fetched.is_empty();
+    for given in [true, false].into_iter().filter(|given| *given || fetches) {
+        come_out(&provider, vector, given).map_err(|why| format!("key given: {given}: {why}"))?;
+    }
+    Ok(())
+}
+
+fn come_out(provider: &Arc<Provider>, vector: &Vector, given: bool) -> Result<(), String> {
+    let decision = decide(provider, vector, given)?;
     let genuine = !matches!(decision, Decision::Rejected(_) | Decision::Needs(_));
     if genuine != vector.valid {
         return Err(format!("{decision:?}"));
     }
     if let (Some(expected), Decision::Verified(verified)) = (&vector.events, &decision) {
-        let events = map(verified, &provider, &"billing".into(), &[], Uuid::nil());
+        let events = map(verified, provider, &"billing".into(), &[], Uuid::nil());
         let ids = events.map(|events| events.into_iter().map(|event| event.key.event_id).collect::<Vec<_>>());
         if ids.as_ref().ok() != Some(expected) {
             return Err(format!("the events are {ids:?}"));
         }
     }
     let Some(expected) = &vector.reply else { return Ok(()) };
-    let seen = reply(&provider, decision);
+    let seen = reply(provider, decision);
     let body = String::from_utf8_lossy(&seen.body);
     let has = |(name, value): (&String, &String)| {
         seen.headers.iter().any(|(known, seen)| known.eq_ignore_ascii_case(name) && seen == value)
@@ -151,12 +163,17 @@ fn same_text(expected: &str, seen: &str) -> bool {
     expected == seen || json(expected).is_some_and(|value| Some(value) == json(seen))
 }
 
-fn decide(provider: &Arc<Provider>, vector: &Vector) -> Result<Decision, String> {
-    let keys: Vec<&str> = vector.secret.iter().chain(&vector.public_key).map(String::as_str).collect();
+fn decide(provider: &Arc<Provider>, vector: &Vector, given: bool) -> Result<Decision, String> {
+    let public = vector.public_key.iter().filter(|_| given);
+    let keys: Vec<&str> = vector.secret.iter().chain(public).map(String::as_str).collect();
+    let mut fetched = Fetched::nothing();
+    for (url, body) in &vector.fetched {
+        fetched.insert_url(url.clone(), body.clone().into());
+    }
     let secrets = keys.iter().map(|key| (hookgate::model::Secret::new(key.as_bytes()), None));
     let keyring = verify::Keyring::new(provider, secrets).map_err(|error| error.to_string())?;
     let now = at(vector.at.unwrap_or(1_700_000_000));
-    Ok(verify::verify(&captured(vector), provider, &keyring, &Fetched::nothing(), now))
+    Ok(verify::verify(&captured(vector), provider, &keyring, &fetched, now))
 }
 
 fn captured(vector: &Vector) -> Request {

@@ -9,7 +9,7 @@ use hookgate::config;
 use hookgate::model::{EventKey, Failure, Leased, NewEvent, Next};
 use hookgate::process::Processor;
 use hookgate::routing::Router;
-use hookgate::store::{Inbox, Insertion, Lane, Quarantined, Queue, Settled, StoreError, Unit};
+use hookgate::store::{Confirm, Inbox, Insertion, Lane, Quarantined, Queue, Settled, StoreError, Unit};
 use hookgate::worker::{InboxJob, Job as _};
 use tokio::sync::Notify;
 
@@ -31,6 +31,10 @@ impl Inbox for Down {
     }
 
     async fn quarantine(&self, _: &Quarantined) -> Result<(), StoreError> {
+        Err(StoreError::Timeout)
+    }
+
+    async fn confirm(&self, _: &Confirm) -> Result<(), StoreError> {
         Err(StoreError::Timeout)
     }
 }

@@ -32,6 +32,15 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
     let secrets = secrets(&key.child("secrets"), raw, context);
     let (provider, settings) = provider(&key, raw, context)?;
     let keyring = keyring(&key.child("secrets"), &provider, secrets.as_deref()?, context)?;
+    if raw.secrets.is_empty() && provider.needs_secret() {
+        let help = format!("`hookgate providers show {}` says where it is found", provider.id());
+        context.report.error_help(
+            &key.child("secrets"),
+            "this provider's requests cannot be proved without a secret",
+            help,
+        );
+        return None;
+    }
     named.then_some(())?;
     Some(Endpoint {
         name: name.into(),
@@ -139,7 +148,8 @@ fn secrets(key: &Key, raw: &RawEndpoint, context: &mut Context<'_>) -> Option<Ve
         secrets.push(SigningSecret { secret, until: until.flatten(), reference });
     }
     let now = context.sources.now;
-    if complete && secrets.iter().all(|secret| secret.until.is_some_and(|until| until <= now)) {
+    let passed = |secret: &SigningSecret| secret.until.is_some_and(|until| until <= now);
+    if complete && !secrets.is_empty() && secrets.iter().all(passed) {
         context.report.error(key, "the `until` of every secret has passed: no request could be verified");
         return None;
     }

@@ -17,7 +17,9 @@ pub(crate) struct RawEndpoint {
     #[schemars(length(min = 1, max = 32))]
     pub(crate) paths: Vec<String>,
     /// The signing secrets that are live now, as the provider's dashboard shows them. Any of them may match.
-    #[schemars(length(min = 1, max = 16))]
+    /// None where the provider publishes its keys or hands the secret over in its first request.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
     pub(crate) secrets: Vec<RawSecret>,
     /// The provider definition's own constants: `hookgate providers show ID` lists them.
     #[serde(default)]

@@ -15,6 +15,12 @@ pub(super) enum Place {
     Request,
     /// Besides the signature: the request and the parts beside the signature.
     Beside,
+    /// What is asked for a key: the request and what stands beside the signature.
+    Fetch,
+    /// What is asked about one request: the secret besides, which is the key to the provider's API.
+    Ask,
+    /// Of an answer: that, and the request.
+    Fetched,
     /// Of a genuine request: all but secrets and signatures.
     Event,
     /// In a reply to a handshake.
@@ -27,11 +33,20 @@ pub(super) enum Place {
 pub(super) fn allowed(template: &Template, place: Place) -> Result<(), String> {
     for value in template.values() {
         let fits = match &value.source {
-            Source::Secret => matches!(place, Place::Key | Place::Signed),
-            Source::Part(_) => matches!(place, Place::Signed | Place::Beside),
-            Source::Claim(_) | Source::ClaimRaw(_) | Source::Jose(_) => {
-                matches!(place, Place::Beside | Place::Event | Place::Handshake | Place::Reply)
+            Source::Secret => matches!(place, Place::Key | Place::Signed | Place::Ask),
+            Source::Fetched => matches!(place, Place::Fetched | Place::Beside | Place::Event),
+            Source::Part(_) => {
+                matches!(place, Place::Signed | Place::Beside | Place::Fetch | Place::Ask | Place::Fetched)
             }
+            Source::Claim(_) | Source::ClaimRaw(_) | Source::Jose(_) => matches!(
+                place,
+                Place::Beside
+                    | Place::Event
+                    | Place::Handshake
+                    | Place::Reply
+                    | Place::Fetch
+                    | Place::Fetched
+            ),
             // Before the proof only where every item is proved: `each` sees to that.
             Source::Root(_) if matches!(place, Place::Signed | Place::Beside) => true,
             Source::Root(_) | Source::Parent(_) | Source::Index | Source::Unique | Source::Received(_) => {

@@ -4,6 +4,7 @@
 
 mod check;
 mod event;
+mod fetch;
 mod reply;
 mod token;
 mod verify;

@@ -31,12 +31,23 @@ impl Compiler<'_> {
                         .as_ref()
                         .and_then(|text| self.template(text, &format!("{key}.challenge"), Place::Request)),
                     reply: self.answer(&raw.reply, &format!("{key}.reply"), Place::Handshake),
+                    learn: self.learn(raw, &format!("{key}.learn")),
+                    confirm: self.confirm(raw, &format!("{key}.confirm")),
                     when,
                 };
                 self.challenge_is_used(raw, &handshake, &format!("{key}.challenge"));
                 handshake
             })
             .collect()
+    }
+
+    fn learn(&mut self, raw: &raw::Handshake, key: &str) -> Option<Template> {
+        let text = raw.learn.as_ref()?;
+        if raw.signed {
+            let message = "a secret that is learned is not known before: the handshake cannot be `signed`";
+            self.error(Some(text), key, message.into());
+        }
+        self.template(text, key, Place::Request)
     }
 
     fn challenge_is_used(&mut self, raw: &raw::Handshake, handshake: &Handshake, key: &str) {

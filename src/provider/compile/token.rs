@@ -54,7 +54,11 @@ impl Compiler<'_> {
     pub(super) fn chain(&mut self, raw: &raw::Chain, key: &str) -> Chain {
         let roots_key = format!("{key}.roots");
         let public = raw.roots.iter().any(|text| text.as_str() == "public");
-        let roots = if public { Roots::Public } else { Roots::These(self.roots(&raw.roots, &roots_key)) };
+        let roots = match (public, self.roots(&raw.roots, &roots_key)) {
+            (true, own) if own.is_empty() => Roots::Public,
+            (true, own) => Roots::PublicOr(own),
+            (false, own) => Roots::These(own),
+        };
         Chain {
             roots,
             leaf_oid: raw.leaf_oid.as_ref().and_then(|text| self.oid(text, &format!("{key}.leaf_oid"))),
@@ -68,7 +72,7 @@ impl Compiler<'_> {
 
     fn roots(&mut self, raw: &Texts, key: &str) -> Vec<Arc<[u8]>> {
         let mut out = Vec::new();
-        for text in raw.iter() {
+        for text in raw.iter().filter(|text| text.as_str() != "public") {
             let message = "a root is a certificate as PEM or base64 DER, or the word `public`";
             let read = certificates(text.as_str().as_bytes()).ok_or_else(|| message.to_owned());
             out.extend(self.noted(read, text, key).into_iter().flatten().map(Arc::from));

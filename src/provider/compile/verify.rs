@@ -49,6 +49,7 @@ impl Compiler<'_> {
             require: self.conditions(&raw.require, &format!("{key}.require"), Place::Beside),
             each: None,
             with: raw.with.as_ref().map(|name| Arc::from(name.as_str())),
+            fetch: self.fetch(raw, algorithm, &format!("{key}.fetch")),
             texts,
             // Said once the handshakes are known.
             signs_challenges: false,
@@ -66,8 +67,10 @@ impl Compiler<'_> {
         let problem = match algorithm {
             Algorithm::Token if !raw.text.is_empty() => "a token signs nothing: leave `text` out",
             Algorithm::Jws if !raw.text.is_empty() => "a token says itself what is signed: leave `text` out",
-            Algorithm::None if !raw.text.is_empty() => "nothing is signed: leave `text` out",
-            Algorithm::Token | Algorithm::Jws | Algorithm::None => return,
+            Algorithm::None | Algorithm::FetchBack if !raw.text.is_empty() => {
+                "nothing is signed: leave `text` out"
+            }
+            Algorithm::Token | Algorithm::Jws | Algorithm::None | Algorithm::FetchBack => return,
             _ if raw.text.is_empty() => "say what is signed, for example \"{body}\"",
             Algorithm::Digest(_) if !texts.iter().all(holds_secret) => {
                 "a plain hash proves nothing unless {secret} is part of the text"
@@ -92,7 +95,7 @@ impl Compiler<'_> {
     fn signature(&mut self, verify: &raw::Verify, algorithm: Algorithm, key: &str) -> Option<Signature> {
         let raw = &verify.signature;
         let encodings = self.encodings(verify, algorithm, &format!("{key}.encoding"))?;
-        if raw.from.is_empty() && algorithm != Algorithm::None {
+        if raw.from.is_empty() && algorithm.signs() {
             self.error(
                 Some(&verify.algorithm),
                 &format!("{key}.from"),
@@ -119,8 +122,8 @@ impl Compiler<'_> {
     fn encodings(&mut self, verify: &raw::Verify, algorithm: Algorithm, key: &str) -> Option<Vec<Encoding>> {
         let given = &verify.signature.encoding;
         match (algorithm, given.iter().next()) {
-            (Algorithm::Jws | Algorithm::None, None) => Some(vec![Encoding::Plain]),
-            (Algorithm::Jws | Algorithm::None, Some(text)) => {
+            (Algorithm::Jws | Algorithm::None | Algorithm::FetchBack, None) => Some(vec![Encoding::Plain]),
+            (Algorithm::Jws | Algorithm::None | Algorithm::FetchBack, Some(text)) => {
                 self.error(Some(text), key, "this algorithm has no encoding of its own to choose".into());
                 None
             }

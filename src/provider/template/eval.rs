@@ -43,6 +43,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) arrival: Option<(Uuid, Timestamp)>,
     /// What the answer to a handshake is made from.
     pub(crate) challenge: Option<&'a [u8]>,
+    /// What was fetched for the request.
+    pub(crate) fetched: Option<&'a [u8]>,
     /// Whether the documents are XML, and not JSON.
     pub(crate) is_xml: bool,
     /// What was read around the items of a batch before.
@@ -122,9 +124,23 @@ impl<'a> Scope<'a> {
             index: 0,
             arrival: None,
             challenge: None,
+            fetched: None,
             is_xml: false,
             around: None,
             form: OnceCell::new(),
+        }
+    }
+
+    /// The same for templates that live shorter than this one's.
+    pub(crate) fn beside(&self) -> Self {
+        Self {
+            parts: self.parts,
+            token: self.token.clone(),
+            document: self.document,
+            root: self.root,
+            parent: self.parent,
+            index: self.index,
+            ..Self::new(self.request)
         }
     }
 
@@ -195,6 +211,7 @@ impl<'a> Scope<'a> {
                 Cow::Owned((seconds - seconds.rem_euclid(*span)).to_string().into_bytes())
             }),
             Source::Challenge => self.challenge.map(Cow::Borrowed),
+            Source::Fetched => self.fetched.map(Cow::Borrowed),
         })
     }
 
@@ -267,7 +284,7 @@ impl<'a> Scope<'a> {
         Ok(hash.hmac(secret, &[challenge]))
     }
 
-    fn value(&self, value: &Value) -> Result<Cow<'a, [u8]>, Trouble> {
+    pub(super) fn value(&self, value: &Value) -> Result<Cow<'a, [u8]>, Trouble> {
         self.filtered(value, &value.filters)
     }
 

@@ -6,6 +6,7 @@
 
 mod address;
 mod condition;
+mod encoded;
 mod escape;
 mod eval;
 mod filter;
@@ -42,6 +43,13 @@ pub(crate) struct Value {
     pub(crate) source: Source,
     pub(crate) filters: Vec<Filter>,
     optional: bool,
+}
+
+impl Value {
+    /// Whether it stands inside of what its source holds, as a field of JSON does.
+    pub(crate) fn reads_inside(&self) -> bool {
+        self.filters.iter().any(|filter| matches!(filter, Filter::Json(_) | Filter::Unbase64))
+    }
 }
 
 /// Where a value comes from.
@@ -95,6 +103,8 @@ pub(crate) enum Source {
     Received(i64),
     /// What the answer to a handshake is made from.
     Challenge,
+    /// What was fetched for the request.
+    Fetched,
 }
 
 impl Template {
@@ -158,6 +168,7 @@ impl std::fmt::Display for Source {
             Self::Unique => f.write_str("the request's own id"),
             Self::Received(_) => f.write_str("the time of arrival"),
             Self::Challenge => f.write_str("the challenge"),
+            Self::Fetched => f.write_str("what was fetched"),
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) const SOURCES: &[&str] = &[
     "unique",
     "received:SPAN",
     "challenge",
+    "fetched",
 ];
 
 impl Template {
@@ -133,6 +134,7 @@ fn source(text: &str) -> Result<Source, String> {
         ("unique", None) => Source::Unique,
         ("received", Some(span)) => Source::Received(seconds(text, span)?),
         ("challenge", None) => Source::Challenge,
+        ("fetched", None) => Source::Fetched,
         _ => return Err(format!("`{{{text}}}` is not known; a value is one of {}", SOURCES.join(", "))),
     })
 }

@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use sqlx::PgConnection;
 
 use super::super::twins::{self, Found};
-use super::super::{Inbox, Insertion, Quarantined, StoreError, Unit};
+use super::super::{Confirm, Inbox, Insertion, Quarantined, StoreError, Unit};
 use super::accept::{self, FIND};
 use super::{PgTx, Postgres, commit_error, error};
-use crate::model::NewEvent;
+use crate::model::{CONFIRMATIONS, NewEvent};
 
 const QUARANTINE: &str = include_str!("quarantine.sql");
+const CONFIRM: &str = include_str!("confirm.sql");
 
 /// How long a batch waits for another transaction that is just writing one of its keys.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,6 +48,20 @@ impl Inbox for Postgres {
             .bind(kept.body_sha256.as_slice())
             .bind(kept.verified)
             .bind(kept.request_id.to_string())
+            .execute(&mut *connection)
+            .await
+            .map_err(commit_error)?;
+        Ok(())
+    }
+
+    async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError> {
+        let mut connection = self.connection().await?;
+        sqlx::query(CONFIRM)
+            .bind(&*confirmation.provider)
+            .bind(&*confirmation.endpoint)
+            .bind(&confirmation.message_id)
+            .bind(CONFIRMATIONS)
+            .bind(&confirmation.payload)
             .execute(&mut *connection)
             .await
             .map_err(commit_error)?;

@@ -8,6 +8,7 @@ mod accept;
 mod events;
 mod handler;
 mod inbox;
+mod learned;
 mod ledger;
 mod messages;
 mod outbox;

@@ -5,11 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::super::twins::{self, Found};
-use super::super::{Inbox, Insertion, Quarantined, StoreError, Unit};
+use super::super::{Confirm, Inbox, Insertion, Quarantined, StoreError, Unit};
 use super::{Sqlite, SqliteTx, error};
-use crate::model::NewEvent;
+use crate::model::{CONFIRMATIONS, NewEvent};
 
 const QUARANTINE: &str = include_str!("quarantine.sql");
+const CONFIRM: &str = include_str!("confirm.sql");
 
 #[async_trait]
 impl Inbox for Sqlite {
@@ -46,6 +47,20 @@ impl Inbox for Sqlite {
             .bind(kept.body_sha256.as_slice())
             .bind(kept.verified)
             .bind(kept.request_id.to_string())
+            .execute(&mut *tx.connection)
+            .await
+            .map_err(error)?;
+        tx.commit().await
+    }
+
+    async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        sqlx::query(CONFIRM)
+            .bind(&*confirmation.provider)
+            .bind(&*confirmation.endpoint)
+            .bind(&confirmation.message_id)
+            .bind(CONFIRMATIONS)
+            .bind(&confirmation.payload)
             .execute(&mut *tx.connection)
             .await
             .map_err(error)?;

@@ -7,6 +7,7 @@
 mod events;
 mod handler;
 mod inbox;
+mod learned;
 mod ledger;
 mod messages;
 mod outbox;

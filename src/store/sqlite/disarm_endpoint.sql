@@ -1,0 +1,1 @@
+DELETE FROM armed_endpoints WHERE endpoint = $1

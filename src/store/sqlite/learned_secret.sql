@@ -1,0 +1,1 @@
+SELECT secret FROM learned_secrets WHERE endpoint = $1
