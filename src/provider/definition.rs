@@ -169,7 +169,8 @@ impl Provider {
     /// [`crate::mapping::reply`] for one with values of the request in it.
     pub fn reply(&self, outcome: Outcome) -> Option<Reply> {
         match outcome {
-            Outcome::Handshake | Outcome::Rejected | Outcome::Error => None,
+            // An empty batch has no event either, and is answered as a success.
+            Outcome::Rejected | Outcome::Error => None,
             _ => self.success.clone(),
         }
     }

@@ -9,6 +9,7 @@ mod hints;
 mod hostile;
 mod impatience;
 mod interop;
+mod keys;
 mod leases;
 mod prune;
 mod random_kills;
