@@ -214,3 +214,43 @@ fn tokens_items_and_unproved_variants_are_written_as_they_can_be_judged() {
     assert!(errors(&claims("${now}{body|sha256|hex}")).is_empty());
     assert!(errors(&claims("${later}")).iter().any(|error| error.contains("`sign.claims.a`")));
 }
+
+#[test]
+fn a_fetch_says_where_it_may_go_and_a_stranger_has_no_say_in_a_call() {
+    let fetch = |algorithm: &str, fetch: &str| {
+        let text = GOOD
+            .replace("hmac-sha256", algorithm)
+            .replace("[event]", &format!("[verify.fetch]\n{fetch}\n[event]"));
+        errors(&text).join("\n")
+    };
+    let good = "url = \"{header:x-url}\"\nhosts = [\"keys.*.example.com\"]";
+    assert_eq!(fetch("ed25519", good), "");
+    assert!(fetch("hmac-sha256", good).contains("a secret is not fetched"));
+    for hosts in [
+        "[]",
+        "[\"*\"]",
+        "[\"*.com\"]",
+        "[\"keys.example.*\"]",
+        "[\"k*.example.com\"]",
+        "[\"https://a.example.com\"]",
+    ] {
+        let text = good.replace("[\"keys.*.example.com\"]", hosts);
+        assert!(fetch("ed25519", &text).contains("verify[0].fetch.hosts"), "{hosts}");
+    }
+    assert!(fetch("ed25519", &format!("{good}\ncache = \"25h\"")).contains("24h at most"));
+    assert!(fetch("ed25519", &format!("{good}\nmethod = \"DELETE\"")).contains("GET or POST"));
+    // A key is not had with the endpoint's secret.
+    let with_secret = format!("{good}\nheaders = {{ a = \"{{secret}}\" }}");
+    assert!(fetch("ed25519", &with_secret).contains("the secret cannot be used here"));
+    let handshake = |signed: bool, more: &str| {
+        let text = format!(
+            "{GOOD}[[handshake]]\nname = \"h\"\nsigned = {signed}\nwhen = \"{{json:/url}}\"\nreply = {{ status = 200 }}\n{more}\n"
+        );
+        errors(&text).join("\n")
+    };
+    let confirm = "confirm = { url = \"{json:/url}\", hosts = [\"a.example.com\"] }";
+    assert_eq!(handshake(true, confirm), "");
+    assert!(handshake(false, confirm).contains("only a `signed` handshake is confirmed"));
+    assert_eq!(handshake(false, "learn = \"{json:/token}\""), "");
+    assert!(handshake(true, "learn = \"{json:/token}\"").contains("cannot be `signed`"));
+}

@@ -5,6 +5,7 @@ mod chains;
 mod definitions;
 mod diagnose;
 mod documents;
+mod fetch;
 mod filters;
 mod headers;
 mod items;
