@@ -216,8 +216,11 @@ fn require(variant: &Variant, scope: &Scope<'_>) -> Result<(), Rejection> {
 }
 
 fn no_signature(provider: &Provider) -> Rejection {
-    let places: Vec<String> = provider.candidates().map(|variant| place::place(&variant.signature)).collect();
+    let places = provider.candidates().map(|variant| place::place(&variant.signature));
+    // A provider that is asked signs nothing anywhere.
+    let places: Vec<String> = places.filter(|place| !place.is_empty()).collect();
     let detail = match places.as_slice() {
+        [] => "this request is none that the provider sends: no variant's `when` holds".to_owned(),
         [only] => format!("{only} is missing"),
         _ => format!("none of these is there: {}", places.join(", ")),
     };
