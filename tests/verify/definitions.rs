@@ -62,6 +62,8 @@ struct Genuine {
     signed: Signed,
     request: Request,
     ring: Keyring,
+    /// The same secret but for one byte, where that is a secret still.
+    near: Option<Keyring>,
     /// Another secret of the same form, and what it makes of the sample.
     other: Keyring,
     other_signed: Signed,
@@ -82,12 +84,26 @@ fn signed(provider: &Provider, plain: &Request) -> Result<Genuine, String> {
                     problem = format!("{rejection:?}");
                     continue;
                 }
-                return Ok(Genuine { signed, request, ring, other: other_ring, other_signed });
+                let near = Keyring::new(provider, [(Secret::new(one_byte_changed(&ours.verify)), None)]).ok();
+                return Ok(Genuine { signed, request, ring, near, other: other_ring, other_signed });
             }
             (Err(why), _) | (_, Err(why)) => problem = why,
         }
     }
     Err(problem)
+}
+
+/// The byte in the middle becomes another one that hex and base64 have too.
+fn one_byte_changed(secret: &str) -> String {
+    let mut bytes = secret.as_bytes().to_vec();
+    let middle = bytes.len() / 2;
+    bytes[middle] = match bytes[middle] {
+        b'A' => b'B',
+        b'a' => b'b',
+        byte if byte.is_ascii_lowercase() => b'a',
+        _ => b'A',
+    };
+    String::from_utf8(bytes).expect("text")
 }
 
 fn judge(request: &Request, provider: &Provider, ring: &Keyring) -> Decision {
@@ -203,7 +219,7 @@ enum Refused {
 
 fn attack(provider: &Provider, sample: &Sample, text: &str) -> Result<(), Refused> {
     let genuine = signed(provider, &plain(sample, "1a2b3c")).map_err(Refused::Genuine)?;
-    let Genuine { signed, request: genuine, ring, other, other_signed } = genuine;
+    let Genuine { signed, request: genuine, ring, near, other, other_signed } = genuine;
     let decide =
         |request: &Request, ring| verify::verify(request, provider, ring, &Fetched::nothing(), at(NOW));
     let taken = |request: &Request, ring| !matches!(decide(request, ring), Decision::Rejected(_));
@@ -212,6 +228,9 @@ fn attack(provider: &Provider, sample: &Sample, text: &str) -> Result<(), Refuse
     }
     if taken(&genuine, &other) {
         return Err(Refused::Taken("another secret".into()));
+    }
+    if near.as_ref().is_some_and(|near| taken(&genuine, near)) {
+        return Err(Refused::Taken("the secret with one byte changed".into()));
     }
     let covered = text.contains("{body");
     for at in (0..genuine.body.len()).step_by(11).filter(|_| covered) {
