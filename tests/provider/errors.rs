@@ -120,6 +120,21 @@ fn a_fault_is_named_with_file_line_key_and_what_is_allowed() {
 }
 
 #[test]
+fn what_would_always_hold_is_no_condition_and_what_would_always_vanish_no_group() {
+    for condition in ["GET", "{method} = GET", "!x{method}", "{method}{path}"] {
+        let text = GOOD.replace("name = \"v1\"", &format!("name = \"v1\"\nrequire = {condition:?}"));
+        let refused = errors(&text).iter().any(|it| it.contains("is no condition"));
+        assert!(refused, "{condition}: {:?}", errors(&text));
+    }
+    for condition in ["{method}", "!{header:a}", "{method} == GET", "{header:a|need:x=}"] {
+        let text = GOOD.replace("name = \"v1\"", &format!("name = \"v1\"\nrequire = {condition:?}"));
+        assert!(errors(&text).is_empty(), "{condition}: {:?}", errors(&text));
+    }
+    let text = format!("{GOOD}[reply]\nsuccess = {{ status = 202, text = \"[accepted]\" }}\n");
+    assert!(errors(&text).iter().any(|it| it.contains("without a {value}")), "{:?}", errors(&text));
+}
+
+#[test]
 fn lists_of_plain_texts_may_be_a_single_one_too() {
     let text = GOOD
         .replace("name = \"Acme\"", "name = \"Acme\"\naliases = \"acme_inc\"")

@@ -49,6 +49,13 @@ impl Condition {
         if let Some((left, right)) = text.split_once(" in ") {
             return Ok(Self::Among(template(left)?, template(right)?));
         }
+        let sole = text.strip_prefix('!').unwrap_or(text);
+        if !is_one_value(sole) {
+            return Err(format!(
+                "`{text}` is no condition: it is `A == B`, `A != B`, `A in B`, or one value alone, such as \
+                 {{header:x-signature}}, perhaps with `!` before it"
+            ));
+        }
         match text.strip_prefix('!') {
             Some(rest) => Ok(Self::Absent(template(rest)?)),
             None => Ok(Self::Present(template(text)?)),
@@ -96,6 +103,22 @@ fn among(left: &Template, right: &Template, scope: &Scope<'_>) -> Option<bool> {
         scalar.is_some_and(|scalar| scalar.as_bytes() == &*left)
     };
     Some(elements.iter().any(equal))
+}
+
+/// Whether a text is one `{value}` or `${setting}` and nothing else: any fixed text beside it would always be there.
+fn is_one_value(text: &str) -> bool {
+    let value = text.strip_prefix('$').unwrap_or(text);
+    let mut depth = 0_usize;
+    // A setting may name what the value is: `{header:${name}}`.
+    let closes_at = value.char_indices().find_map(|(at, char)| {
+        match char {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    });
+    value.starts_with('{') && closes_at.is_some_and(|at| at + 1 == value.len())
 }
 
 /// In constant time, since a side may be a token that the operator keeps secret.

@@ -64,7 +64,13 @@ fn pieces(rest: &mut &str, inside: bool) -> Result<Vec<Piece>, String> {
             '[' => {
                 flush(&mut literal, &mut out);
                 *rest = &rest[1..];
-                out.push(Piece::Group(pieces(rest, true)?));
+                let inner = pieces(rest, true)?;
+                if !inner.iter().any(|piece| matches!(piece, Piece::Value(_))) {
+                    return Err(
+                        "a `[…]` without a {value} in it says nothing (a `[` itself is written `[[`)".into(),
+                    );
+                }
+                out.push(Piece::Group(inner));
             }
             ']' if inside => {
                 *rest = &rest[1..];
