@@ -135,6 +135,21 @@ fn what_would_always_hold_is_no_condition_and_what_would_always_vanish_no_group(
 }
 
 #[test]
+fn no_challenge_is_signed_with_a_secret_that_signs_tokens() {
+    let text = GOOD.replace(
+        "[event]",
+        "[[verify]]\nname = \"token\"\nalgorithm = \"jws\"\nallow = \"HS256\"\n\
+             signature = { from = \"{header:x-token}\" }\n[event]",
+    );
+    assert!(errors(&text).is_empty(), "{:?}", errors(&text));
+    let text = format!(
+        "{text}[[handshake]]\nname = \"crc\"\nsigned = false\nwhen = \"{{query:crc}}\"\n\
+         challenge = \"{{query:crc}}\"\nreply = {{ status = 200, text = \"{{challenge|hmac-sha256|hex}}\" }}\n"
+    );
+    assert!(errors(&text).iter().any(|it| it.contains("cannot sign challenges")), "{:?}", errors(&text));
+}
+
+#[test]
 fn lists_of_plain_texts_may_be_a_single_one_too() {
     let text = GOOD
         .replace("name = \"Acme\"", "name = \"Acme\"\naliases = \"acme_inc\"")

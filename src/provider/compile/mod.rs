@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::definition::Provider;
 use super::error::DefinitionError;
 use super::parts::{Confidence, Parts, Source};
-use super::plan::Handshake;
+use super::plan::{Handshake, TokenRules, Variant};
 use super::raw;
 use super::settings::{Setting, Values};
 use super::template::{Condition, Template};
@@ -89,6 +89,12 @@ impl<'a> Compiler<'a> {
         let mut variants = self.variants(&raw.verify);
         let handshakes = self.handshakes(&raw.handshake);
         let signs_challenges = handshakes.iter().any(Handshake::signs);
+        // A challenge could be the signed text of a token: whoever asks would have a false one signed.
+        let shared = |variant: &Variant| variant.token.as_ref().is_some_and(TokenRules::takes_shared);
+        if signs_challenges && variants.iter().any(shared) {
+            let message = "a handshake cannot sign challenges with a secret that tokens (HS256, HS384, HS512) are signed with";
+            self.error(None, "handshake", message.into());
+        }
         for variant in &mut variants {
             variant.signs_challenges = signs_challenges;
         }
