@@ -86,6 +86,29 @@ fn a_url_that_a_request_names_is_bounded_by_hosts_and_path() {
 }
 
 #[test]
+fn a_host_may_be_as_narrow_as_letters_and_digits_within_a_label() {
+    let provider = by_url("url = \"{header:x-url}\"\nhosts = [\"sns.+-+-#.example.com\"]");
+    for good in ["us-east-1", "AP-southeast-2", "mx-central-10"] {
+        let url = format!("https://sns.{good}.example.com/a.pem");
+        assert_eq!(needed(ask(&provider, ("x-url", &url))).url, url);
+    }
+    for bad in [
+        "s3",
+        "s3-us-west-2",
+        "s3-external-1",
+        "us-east-1a",
+        "us-east-",
+        "-east-1",
+        "us--1",
+        "us-east-1.x",
+        "*-*-1",
+    ] {
+        let url = format!("https://sns.{bad}.example.com/a.pem");
+        assert_eq!(reason(ask(&provider, ("x-url", &url))), UnknownKey, "{bad}");
+    }
+}
+
+#[test]
 fn a_value_inside_of_a_url_stays_one_value() {
     let provider =
         by_url("url = \"https://keys.example.com/k/{header:x-id}/x\"\nhosts = [\"keys.example.com\"]");

@@ -139,9 +139,10 @@ impl Compiler<'_> {
         let label =
             |label: &str| label == "*" || (!label.is_empty() && !label.contains(['*', '/', ':', '@']));
         for (text, name) in hosts.iter().zip(&names) {
-            let two_given = name.split('.').rev().take(2).filter(|label| *label != "*").count() == 2;
+            let two_given =
+                name.split('.').rev().take(2).filter(|label| !label.contains(['*', '+', '#'])).count() == 2;
             if !name.split('.').all(label) || (!two_given && !allow_private) {
-                let message = "a host is labels between dots, `*` being one whole label, the last two given";
+                let message = "a host is labels between dots, `*` being one whole label, `+` letters and `#` digits in one, the last two given";
                 self.error(Some(text), &host_key, message.into());
             }
         }
