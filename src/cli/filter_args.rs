@@ -94,6 +94,20 @@ pub(in crate::cli) struct OrderArgs {
     pub(in crate::cli) json: bool,
 }
 
+/// Which row to show, and how much of it.
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// Its number in the list
+    #[arg(value_name = "NUMBER")]
+    pub(in crate::cli) number: i64,
+    /// Show the bytes too
+    #[arg(long)]
+    pub(in crate::cli) body: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(in crate::cli) json: bool,
+}
+
 impl OrderArgs {
     /// The name for the audit log.
     pub(in crate::cli) fn who(&self) -> String {

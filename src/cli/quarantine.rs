@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::desk::Desk;
-use super::filter_args::{PageArgs, WhoseArgs};
+use super::filter_args::{PageArgs, ShowArgs, WhoseArgs};
 use super::shown::{self, clean, or_dash, time};
 use super::{Shell, out};
 use crate::store::{Listed, QuarantineRecord};
@@ -28,17 +28,7 @@ enum Command {
         page: PageArgs,
     },
     /// Show one: why it is here, its headers, and with --body its bytes
-    Show {
-        /// Its number in the list
-        #[arg(value_name = "NUMBER")]
-        number: i64,
-        /// Show the bytes too
-        #[arg(long)]
-        body: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Show(ShowArgs),
 }
 
 /// Asks and prints.
@@ -46,7 +36,7 @@ pub async fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let desk = Desk::open(shell).await?;
     let ended = match &args.command {
         Command::List { whose, page } => list(&desk, whose, page).await,
-        Command::Show { number, body, json } => show(&desk, *number, *body, *json).await,
+        Command::Show(which) => show(&desk, which).await,
     };
     desk.close(ended).await.map(|()| ExitCode::SUCCESS)
 }
@@ -75,7 +65,7 @@ fn print(listed: &Listed<QuarantineRecord>) -> anyhow::Result<()> {
     shown::print_next(listed.next)
 }
 
-async fn show(desk: &Desk, number: i64, body: bool, json: bool) -> anyhow::Result<()> {
+async fn show(desk: &Desk, &ShowArgs { number, body, json }: &ShowArgs) -> anyhow::Result<()> {
     let found = desk.operations.quarantined_one(number).await?;
     let found = found.with_context(|| format!("nothing in quarantine has the number {number}"))?;
     let mask = desk.mask();

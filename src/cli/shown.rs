@@ -143,10 +143,15 @@ pub(in crate::cli) fn or_dash(text: Option<&str>) -> String {
     text.map_or_else(|| "–".into(), clean)
 }
 
-/// One line of plain text: what would move the cursor or change its colours is written out.
+/// Marks that change the order in which the letters around them are shown (Unicode TR 9).
+fn turns(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// One line of plain text: what would move the cursor, change its colours or turn letters round is written out.
 pub(in crate::cli) fn clean(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if c.is_control() {
+        if c.is_control() || turns(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
