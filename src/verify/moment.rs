@@ -53,7 +53,11 @@ fn expected(unit: Unit) -> &'static str {
 /// # Errors
 /// As [`read`].
 pub(crate) fn read_any(text: &str, units: &[Unit]) -> Result<Timestamp, String> {
-    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+    // `9.5e-9` is no fraction of a second: the number is another one than its first digits.
+    let whole = match text.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|byte| byte.is_ascii_digit()) => whole,
+        _ => text,
+    };
     let read = |unit: &Unit| match unit {
         Unit::Rfc3339 | Unit::HttpDate => read_as(text, *unit),
         Unit::Seconds | Unit::Milliseconds | Unit::DateTime => read_as(whole, *unit),

@@ -193,8 +193,15 @@ fn the_end_and_the_beginning_are_judged_wherever_they_are() {
         decide(&provider, SHARED, &hs256(&format!(r#"{{"exp":{NOW}.7}}"#))),
         Decision::Verified(_)
     ));
-    for claims in [r#"{"exp":"never"}"#, r#"{"exp":null}"#, r#"{"exp":[]}"#, r#"{"exp":-1}"#, r#"{"nbf":""}"#]
-    {
+    for claims in [
+        r#"{"exp":99999999999.5e-9}"#,
+        r#"{"exp":"99999999999.x"}"#,
+        r#"{"exp":"never"}"#,
+        r#"{"exp":null}"#,
+        r#"{"exp":[]}"#,
+        r#"{"exp":-1}"#,
+        r#"{"nbf":""}"#,
+    ] {
         assert_eq!(reason(decide(&provider, SHARED, &hs256(claims))), Reason::MalformedSignature, "{claims}");
     }
 }
