@@ -69,18 +69,46 @@ impl KeyRequest {
     #[must_use]
     pub fn identity(&self) -> Identity {
         let mut hash = Sha256::new();
+        let url = one_spelling(&self.url);
         let headers = self.headers.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
         let oauth = self.oauth.iter().flat_map(|oauth| {
             let OAuth { url, client_id, client_secret, scope } = oauth;
             [url.as_bytes(), client_id.as_bytes(), client_secret.expose(), scope.as_bytes()]
         });
-        let parts = [self.method.as_bytes(), self.url.as_bytes(), &self.body];
+        let parts = [self.method.as_bytes(), url.as_bytes(), &self.body];
         for part in parts.into_iter().chain(headers).chain(oauth) {
             hash.update(part.len().to_be_bytes());
             hash.update(part);
         }
         Identity(hash.finalize().into())
     }
+}
+
+/// A URL as all of its spellings are written (RFC 3986, 6.2.2): otherwise each of them would be fetched and kept anew.
+fn one_spelling(url: &str) -> String {
+    let Ok(parsed) = url.parse::<http::Uri>() else { return url.to_owned() };
+    let scheme = parsed.scheme_str().unwrap_or_default().to_ascii_lowercase();
+    let host = parsed.authority().map_or("", http::uri::Authority::as_str).to_ascii_lowercase();
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    let rest = parsed.path_and_query().map_or("", http::uri::PathAndQuery::as_str);
+    format!("{scheme}://{}{}", host.strip_suffix(usual).unwrap_or(&host), decoded(rest))
+}
+
+/// Letters, digits and `-._~` need no percent sign; what does is written with capitals.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let hex = part.get(..2).filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match byte {
+            Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => out.push(byte.into()),
+            Some(_) => out.extend(["%", &part[..2].to_ascii_uppercase()]),
+            None => out.push('%'),
+        }
+        out.push_str(if byte.is_some() { &part[2..] } else { part });
+    }
+    out
 }
 
 impl fmt::Debug for KeyRequest {

@@ -109,6 +109,32 @@ fn a_host_may_be_as_narrow_as_letters_and_digits_within_a_label() {
 }
 
 #[test]
+fn all_spellings_of_a_url_are_one_request_and_other_urls_are_others() {
+    let identity = |url: &str| KeyRequest::get(url.to_owned()).identity();
+    let known = identity("https://keys.example.com/certs/a~b%2Fc.pem?x=1");
+    for same in [
+        "HTTPS://KEYS.Example.com/certs/a~b%2Fc.pem?x=1",
+        "https://keys.example.com:443/certs/a~b%2Fc.pem?x=1",
+        "https://keys.example.com/%63erts/a%7Eb%2fc%2epem?x=%31",
+    ] {
+        assert_eq!(identity(same), known, "{same}");
+    }
+    for other in [
+        "http://keys.example.com/certs/a~b%2Fc.pem?x=1",
+        "https://keys.example.com:444/certs/a~b%2Fc.pem?x=1",
+        "https://keys.example.com/certs/a~b/c.pem?x=1",
+        "https://keys.example.com/Certs/a~b%2Fc.pem?x=1",
+        "https://keys.example.com/certs/a~b%2Fc.pem?x=2",
+        "https://keys.example.com/certs/a~b%252Fc.pem?x=1",
+    ] {
+        assert_ne!(identity(other), known, "{other}");
+    }
+    for odd in ["%", "%z", "https://a.example/%", "https://a.example/%z1%é"] {
+        assert_eq!(identity(odd), identity(odd));
+    }
+}
+
+#[test]
 fn a_value_inside_of_a_url_stays_one_value() {
     let provider =
         by_url("url = \"https://keys.example.com/k/{header:x-id}/x\"\nhosts = [\"keys.example.com\"]");
