@@ -48,7 +48,7 @@ fn expected(unit: Unit) -> &'static str {
     }
 }
 
-/// Reads a moment that is only shown: a fraction of a second is dropped.
+/// Reads a moment that is only shown: of a Unix time a fraction of a second is dropped.
 ///
 /// # Errors
 /// As [`read`].

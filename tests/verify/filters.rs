@@ -50,6 +50,7 @@ fn checksums_and_encodings() {
     refuses("unbase64url", "+/8", "is not base64url");
     gives("urlencode", "a b&c=d/é~", "a%20b%26c%3Dd%2F%C3%A9~");
     gives("urldecode", "a%20b+%26%C3%A9%zz", "a b+&é%zz");
+    gives("xml", "<a href=\"x\">'é' & co</a>", "&lt;a href=&quot;x&quot;&gt;&#39;é&#39; &amp; co&lt;/a&gt;");
     gives("replace:aa:b", "aaaxaa", "baxb");
     gives("replace:a:", "banana", "bnn");
 }

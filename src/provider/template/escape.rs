@@ -69,6 +69,22 @@ pub(super) fn url_encode(value: &[u8]) -> String {
     percent_encode(value, RESERVED).to_string()
 }
 
+/// What would be markup in XML or HTML as entities (XML 1.0, 4.6), in elements and in attributes.
+pub(super) fn for_xml(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for byte in value {
+        match byte {
+            b'&' => out.extend_from_slice(b"&amp;"),
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'"' => out.extend_from_slice(b"&quot;"),
+            b'\'' => out.extend_from_slice(b"&#39;"),
+            other => out.push(*other),
+        }
+    }
+    out
+}
+
 /// Every `from` as `to`, from the left. What is longer afterwards is at most `to` for every byte.
 pub(super) fn replace(value: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len());

@@ -40,6 +40,7 @@ pub(crate) const FILTERS: &[&str] = &[
     "unbase64url",
     "urlencode",
     "urldecode",
+    "xml",
     "lower",
     "upper",
     "trim",
@@ -98,6 +99,8 @@ pub(crate) enum Filter {
     UrlEncode,
     /// `%XX` as bytes.
     UrlDecode,
+    /// What would be markup in XML or HTML as entities.
+    Xml,
     /// ASCII letters lowered.
     Lower,
     /// ASCII letters in capitals.
@@ -172,6 +175,7 @@ impl Filter {
             ("unbase64url", None) => Self::Unbase64Url,
             ("urlencode", None) => Self::UrlEncode,
             ("urldecode", None) => Self::UrlDecode,
+            ("xml", None) => Self::Xml,
             ("lower", None) => Self::Lower,
             ("upper", None) => Self::Upper,
             ("trim", None) => Self::Trim,
@@ -235,6 +239,7 @@ impl Filter {
             Self::Unbase64Url => Cow::Owned(URL_SAFE.decode(&*value).map_err(|_| "is not base64url")?),
             Self::UrlEncode => Cow::Owned(escape::url_encode(&value).into_bytes()),
             Self::UrlDecode => Cow::Owned(percent_decode(&value).collect()),
+            Self::Xml => Cow::Owned(escape::for_xml(&value)),
             Self::Lower => Cow::Owned(value.to_ascii_lowercase()),
             Self::Upper => Cow::Owned(value.to_ascii_uppercase()),
             Self::Trim => cut(value, <[u8]>::trim_ascii),
