@@ -174,6 +174,9 @@ async fn give(desk: &Desk, order: Order, filter: Filter, args: &OrderArgs) -> an
         print_counts("matched", &counted, args.json)?;
         // A named event that is not there is a mistake.
         let missing = total == 0 && filter.id.is_some();
+        if missing {
+            hint(desk, &order, &filter).await?;
+        }
         return Ok(if missing { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
     if total > 1 && !args.yes {
@@ -184,6 +187,20 @@ async fn give(desk: &Desk, order: Order, filter: Filter, args: &OrderArgs) -> an
     let done = carry_out(desk, &order, &filter, &args.who()).await?;
     print_counts(order.done(), &done, args.json)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The other order, where that is what the event waits for.
+async fn hint(desk: &Desk, order: &Order, filter: &Filter) -> Result<(), StoreError> {
+    let other = if order.state() == State::Dead { Order::Resolve } else { Order::Redrive(None) };
+    let filter = Filter { state: Some(other.state()), ..filter.clone() };
+    for queue in other.queues() {
+        if desk.operations.count_dead(queue, &filter).await? > 0 {
+            let (state, command) = (other.state().as_str(), other.name().replace('.', " "));
+            warn(format_args!("it is {state}: `hookgate {command}` is for that"));
+            break;
+        }
+    }
+    Ok(())
 }
 
 async fn carry_out(

@@ -96,7 +96,7 @@ pub(in crate::cli) struct OrderArgs {
 
 /// Which row to show, and how much of it.
 #[derive(Debug, clap::Args)]
-pub struct ShowArgs {
+pub(super) struct ShowArgs {
     /// Its number in the list
     #[arg(value_name = "NUMBER")]
     pub(in crate::cli) number: i64,

@@ -187,6 +187,8 @@ async fn a_dead_event_is_redriven(engine: Engine) {
     database.execute(allow).await;
     let (code, _, told) = config.try_run(&["events", "replay", "evt_1"]);
     assert!(code == 1 && told.contains("dead redrive evt_1"), "{code}: {told}");
+    let (code, _, told) = config.try_run(&["dead", "resolve", "evt_1"]);
+    assert!(code == 1 && told.contains("it is dead: `hookgate dead redrive` is for that"), "{code}: {told}");
     assert_eq!(config.run(&["dead", "redrive", "evt_1"]), "inbox: 1 redriven\noutbox: 0 redriven\n");
     database.wait_for(EFFECTS, 1).await;
     assert_eq!(database.count("SELECT count(*) FROM webhook_inbox WHERE outcome = 'processed'").await, 1);
