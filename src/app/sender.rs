@@ -14,7 +14,7 @@ use crate::model::{Headers, Request, Secret};
 use crate::provider::Provider;
 use crate::verify;
 
-/// Answers are read up to this many bytes.
+/// Answers are read up to this many bytes, unless said otherwise.
 const MAX_ANSWER: usize = 64 * 1024;
 /// An answer that takes longer is given up.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -23,6 +23,7 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 #[derive(Clone)]
 pub struct Sender {
     base: String,
+    max_answer: usize,
     client: Client<HttpConnector, Full<Bytes>>,
 }
 
@@ -44,7 +45,13 @@ impl Sender {
     #[must_use]
     pub fn new(base: &str) -> Self {
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Self { base: base.trim_end_matches('/').to_owned(), client }
+        Self { base: base.trim_end_matches('/').to_owned(), max_answer: MAX_ANSWER, client }
+    }
+
+    /// Reads answers up to this many bytes.
+    #[must_use]
+    pub fn reading(self, max_answer: usize) -> Self {
+        Self { max_answer, ..self }
     }
 
     /// Sends one request and reads the answer.
@@ -67,8 +74,8 @@ impl Sender {
                 }
             })?;
             let (head, body) = answer.into_parts();
-            let body =
-                Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?.to_bytes();
+            let body = Limited::new(body, self.max_answer).collect().await;
+            let body = body.map_err(|error| error.to_string())?.to_bytes();
             let outcome =
                 head.headers.get("x-hookgate-outcome").and_then(|v| v.to_str().ok()).unwrap_or_default();
             Ok(Answer {

@@ -26,9 +26,11 @@ pub mod quarantine;
 pub mod send;
 pub mod serve;
 pub mod sign;
+pub mod top;
 pub mod verify;
 
 use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -122,6 +124,7 @@ enum Command {
     Sign(sign::Args),
     Send(send::Args),
     Backlog(backlog::Args),
+    Top(top::Args),
     Events(events::Args),
     Dead(dead::Args),
     Deliveries(deliveries::Args),
@@ -143,6 +146,7 @@ impl Command {
             Self::Sign(args) => sign::run(&args),
             Self::Send(args) => send::run(&args, &shell).await,
             Self::Backlog(args) => backlog::run(&args, &shell).await,
+            Self::Top(args) => top::run(&args, &shell).await,
             Self::Events(args) => events::run(&args, &shell).await,
             Self::Dead(args) => dead::run(&args, &shell).await,
             Self::Deliveries(args) => deliveries::run(&args, &shell).await,
@@ -184,6 +188,14 @@ impl Shell {
 #[must_use]
 pub fn built_in_handlers() -> BTreeSet<String> {
     BUILT_IN.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// A listener's address as it is reached from this machine.
+fn from_here(mut listen: SocketAddr) -> SocketAddr {
+    if listen.ip().is_unspecified() {
+        listen.set_ip(if listen.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+    }
+    listen
 }
 
 fn block_on(command: Command, shell: Shell) -> ExitCode {

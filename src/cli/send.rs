@@ -13,7 +13,7 @@ use comfy_table::presets::UTF8_BORDERS_ONLY;
 use futures_util::stream::{self, StreamExt as _};
 use indicatif::ProgressBar;
 
-use super::{Shell, out, request_args, warn};
+use super::{Shell, from_here, out, request_args, warn};
 use crate::app::sender::{self, Answer, Sender};
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::config::{Config, Endpoint};
@@ -183,15 +183,7 @@ fn sample<'a>(endpoint: &'a Endpoint, event_type: Option<&str>) -> anyhow::Resul
 /// Where the gateway of this configuration listens, as seen from this machine.
 fn local(config: &Config) -> String {
     let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    let mut address = config.server.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(if address.is_ipv4() {
-            [127, 0, 0, 1].into()
-        } else {
-            std::net::Ipv6Addr::LOCALHOST.into()
-        });
-    }
-    format!("{scheme}://{address}")
+    format!("{scheme}://{}", from_here(config.server.listen))
 }
 
 fn unknown(name: &str, config: &Config) -> String {

@@ -9,6 +9,7 @@ mod operations;
 mod providers;
 mod send;
 mod secrets;
+mod top;
 mod usage;
 mod verify;
 mod why;
