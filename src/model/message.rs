@@ -63,6 +63,8 @@ pub struct Message {
     pub message_id: String,
     /// When the message was written, or was last redriven by a person (the database's clock): its age counts from here.
     pub born_at: Timestamp,
+    /// Messages with the same one belong in the order of their ids: the event's own, unless a handler said otherwise.
+    pub ordering_key: Option<String>,
     /// W3C `traceparent` of the event's request.
     pub trace_context: Option<String>,
 }

@@ -250,6 +250,7 @@ pub fn forward(body: impl Into<Bytes>, headers: &[(&str, &str)]) -> Message {
         destination: "crm".into(),
         message_id: "msg_2b1c".into(),
         born_at: chrono::Utc.with_ymd_and_hms(2026, 3, 1, 11, 59, 59).unwrap(),
+        ordering_key: None,
         trace_context: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into()),
     }
 }

@@ -231,7 +231,8 @@ async fn a_bare_message_gets_the_events_key(engine: Engine) {
     let received = fixture.dialect("'2026-02-01T00:00:00.123Z'::timestamptz", "'2026-02-01T00:00:00.123Z'");
     let keyed = format!(
         "SELECT count(*) FROM outbox WHERE provider = 'stripe' AND endpoint = 'billing' AND event_id = 'evt_1' \
-         AND received_at = {received} AND trace_context LIKE '00-%' AND destination IS NULL"
+         AND received_at = {received} AND trace_context LIKE '00-%' AND ordering_key = 'in_1' \
+         AND destination IS NULL"
     );
     assert_eq!(fixture.raw.count(&keyed).await, 4);
 }
@@ -259,7 +260,8 @@ async fn an_emitted_message_is_addressed_and_copied(engine: Engine) {
     let rows = fixture.raw.pairs("SELECT destination, message_id FROM outbox ORDER BY id").await;
     assert_eq!(rows, [("crm".into(), "msg_1".into()), ("billing".into(), "msg_2".into())]);
     let routed =
-        "SELECT count(*) FROM outbox WHERE route = 'notify' AND event_id = 'evt_1' AND payload IS NOT NULL";
+        "SELECT count(*) FROM outbox WHERE route = 'notify' AND event_id = 'evt_1' AND payload IS NOT NULL \
+         AND ordering_key = 'in_1'";
     assert_eq!(fixture.raw.count(routed).await, 2);
 }
 
@@ -285,6 +287,7 @@ async fn a_forwarded_event_carries_all_that_a_delivery_needs(engine: Engine) {
     assert_eq!(&*message.destination, "crm");
     assert_eq!(message.message_id, "msg_1");
     assert_eq!(message.trace_context, event.trace_context);
+    assert_eq!(message.ordering_key, event.ordering_key);
 }
 
 async fn a_message_from_outside_is_left_alone(engine: Engine) {

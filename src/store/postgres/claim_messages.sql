@@ -42,6 +42,7 @@ WITH due AS MATERIALIZED (
 )
 SELECT id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload::text AS payload, body,
        content_type, headers, received_at, destination, message_id, coalesce(redriven_at, created_at) AS born_at, trace_context,
+       ordering_key,
        lease_epoch, attempts, crash_attempts, review_reason
 FROM claimed
 ORDER BY available_at, id

@@ -7,4 +7,5 @@ SELECT coalesce((SELECT max(id) FROM outbox), 0) AS newest,
        set_config('hookgate.event_id', $4, true),
        set_config('hookgate.received_at', $5, true),
        set_config('hookgate.trace_context', $6, true),
-       set_config('hookgate.route', $7, true)
+       set_config('hookgate.route', $7, true),
+       set_config('hookgate.ordering_key', $8, true)

@@ -68,6 +68,7 @@ impl PgTx {
             .bind(rfc3339(event.received_at))
             .bind(event.trace_context.as_deref().unwrap_or_default())
             .bind(route)
+            .bind(event.ordering_key.as_deref().unwrap_or_default())
             .fetch_one(&mut *self.connection)
             .await
             .map_err(error)?;
@@ -104,6 +105,7 @@ impl PgTx {
             .bind(&self.route)
             .bind(event.received_at)
             .bind(event.trace_context.as_deref())
+            .bind(event.ordering_key.as_deref())
             .execute(&mut *self.connection)
             .await
             .map_err(error)?;

@@ -95,6 +95,7 @@ fn message(row: &PgRow) -> Result<Message, sqlx::Error> {
         destination: row.try_get::<&str, _>("destination")?.into(),
         message_id: row.try_get("message_id")?,
         born_at: row.try_get("born_at")?,
+        ordering_key: row.try_get("ordering_key")?,
         trace_context: row.try_get("trace_context")?,
     })
 }

@@ -32,4 +32,5 @@ FROM chosen AS c
 WHERE o.id = c.id
 RETURNING id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload, body,
           content_type, headers, received_at, destination, message_id, coalesce(redriven_at, created_at) AS born_at, trace_context,
+          ordering_key,
           lease_epoch, attempts, crash_attempts, review_reason, available_at

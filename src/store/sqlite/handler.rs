@@ -73,6 +73,7 @@ impl SqliteTx {
             received_at: text(event.received_at),
             trace_context: event.trace_context.clone(),
             route: route.to_owned(),
+            ordering_key: event.ordering_key.clone(),
         });
         self.interrupt_at(self.deadline.min(Instant::now() + limit)).await?;
         sqlx::raw_sql("SAVEPOINT hookgate_handler").execute(&mut *self.connection).await.map_err(error)?;
@@ -90,6 +91,7 @@ impl SqliteTx {
             .bind(inside.received_at)
             .bind(inside.trace_context)
             .bind(inside.route)
+            .bind(inside.ordering_key)
             .execute(&mut *self.connection)
             .await
             .map_err(|failed| match error(failed) {
@@ -116,6 +118,7 @@ impl SqliteTx {
             .bind(route)
             .bind(text(event.received_at))
             .bind(event.trace_context.as_deref())
+            .bind(event.ordering_key.as_deref())
             .execute(&mut *self.connection)
             .await;
         self.noted(result)?;

@@ -64,6 +64,7 @@ impl SqliteTx {
             .bind(event.content_type.as_deref())
             .bind(event.headers.to_json())
             .bind(event.trace_context.as_deref())
+            .bind(event.ordering_key.as_deref())
             .execute(&mut *self.connection)
             .await
             .map_err(error)?;

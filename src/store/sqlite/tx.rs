@@ -45,6 +45,7 @@ pub(super) struct Inside {
     pub(super) received_at: String,
     pub(super) trace_context: Option<String>,
     pub(super) route: String,
+    pub(super) ordering_key: Option<String>,
 }
 
 impl Drop for SqliteTx {
