@@ -124,6 +124,19 @@ fn a_setting_that_the_provider_does_not_take_is_refused() {
 }
 
 #[test]
+fn a_variant_that_is_off_is_named_to_be_used() {
+    let monday =
+        |rest: &str| Case::new(&format!("[endpoints.e]\nprovider = \"monday\"\npaths = [\"/e\"]\n{rest}"));
+    let error = monday("").error();
+    assert!(error.contains("endpoints.e"), "{error}");
+    let config = monday("variant = \"unsigned\"").load().config;
+    assert!(config.endpoints["e"].provider.takes_unproved());
+    let error = monday("variant = \"unsined\"").error();
+    assert!(error.starts_with("main.toml:4:1: endpoints.e.variant: unknown variant"), "{error}");
+    assert!(error.contains("unsigned"), "{error}");
+}
+
+#[test]
 fn a_destination_has_a_plain_url_and_headers() {
     let crm = |rest: &str| Case::new(&format!("[destinations.crm]\ntype = \"http\"\n{rest}"));
     for (rest, problem) in [

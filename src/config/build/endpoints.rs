@@ -88,7 +88,7 @@ fn provider(
         context.report.error_help(&key.child("provider"), what, help);
         return None;
     };
-    let key = key.child("settings");
+    let (endpoint_key, key) = (key, key.child("settings"));
     let (mut all, mut shown) = (BTreeMap::new(), BTreeMap::new());
     for (name, text) in &raw.settings {
         if provider.settings().iter().any(|setting| setting.name == *name && setting.secret) {
@@ -99,14 +99,15 @@ fn provider(
             shown.insert(name.clone(), text.clone());
         }
     }
-    match provider.configure(&all) {
+    match provider.configure_variant(&all, raw.variant.as_deref()) {
         Ok(provider) => Some((provider, shown)),
         Err(error) => {
             let key = match &error {
                 SettingsError::Unknown { name, .. }
                 | SettingsError::Missing { name, .. }
                 | SettingsError::Invalid { name, .. } => key.child(name),
-                SettingsError::Variant { .. } | SettingsError::Secret { .. } => key,
+                SettingsError::Variant { .. } => endpoint_key.child("variant"),
+                SettingsError::Secret { .. } => key,
             };
             // Why a value does not fit may quote it, and it may be a secret.
             let what = match &error {

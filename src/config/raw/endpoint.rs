@@ -24,6 +24,10 @@ pub(crate) struct RawEndpoint {
     /// The provider definition's own constants: `hookgate providers show ID` lists them.
     #[serde(default)]
     pub(crate) settings: BTreeMap<String, String>,
+    /// The one variant of the provider's signature that counts, also one that is off unless it is named; all others
+    /// unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) variant: Option<String>,
     /// When the reply is sent.
     #[serde(default)]
     pub(crate) mode: RawMode,
