@@ -17,6 +17,7 @@ pub mod config;
 pub mod dead;
 pub mod deliveries;
 pub mod demo;
+pub mod doctor;
 pub mod endpoints;
 pub mod events;
 pub mod migrate;
@@ -118,6 +119,7 @@ enum Command {
     Serve(serve::Args),
     Demo(demo::Args),
     Check(check::Args),
+    Doctor(doctor::Args),
     Config(config::Args),
     Providers(providers::Args),
     Verify(verify::Args),
@@ -140,6 +142,7 @@ impl Command {
             Self::Serve(args) => serve::run(&args, shell).await,
             Self::Demo(args) => demo::run(&args).await,
             Self::Check(args) => check::run(&args, &shell).await,
+            Self::Doctor(args) => doctor::run(&args, &shell).await,
             Self::Config(args) => config::run(&args, &shell),
             Self::Providers(args) => providers::run(&args),
             Self::Verify(args) => verify::run(&args),

@@ -23,6 +23,12 @@ impl Networks {
         text.split_whitespace().map(network).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether an address is in one of them; `None` if the text is no address.
     #[must_use]
     pub fn hold(&self, address: &[u8]) -> Option<bool> {

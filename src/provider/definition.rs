@@ -10,7 +10,7 @@ use http::{HeaderName, HeaderValue};
 use super::parts::{Confidence, Parts, Source};
 use super::plan::{Answer, Confirm, Handshake, Recipe, Variant};
 use super::template::{Source as From, Template};
-use super::{DefinitionError, Sample, Setting, SettingsError, compile, raw};
+use super::{Algorithm, DefinitionError, Sample, Setting, SettingsError, compile, raw};
 use crate::model::{Headers, Outcome, Reason, Reply};
 
 /// A compiled provider definition.
@@ -255,6 +255,11 @@ impl Provider {
             self.candidates().any(|candidate| candidate.with.as_ref() == Some(&variant.name))
         };
         self.parts.variants.iter().filter(move |variant| counts(variant) || beside(variant))
+    }
+
+    /// Whether requests can be taken without any proof: the provider gives none, and the operator has said so.
+    pub fn takes_unproved(&self) -> bool {
+        self.candidates().any(|variant| variant.algorithm == Algorithm::None)
     }
 
     /// Whether it hands over its secret in band.

@@ -5,6 +5,7 @@ mod check;
 mod closed_pipe;
 mod config;
 mod demo;
+mod doctor;
 mod operations;
 mod providers;
 mod send;
