@@ -25,6 +25,8 @@ pub struct Destination {
     pub concurrency: usize,
     /// Whether the provider's signature headers are left out.
     pub drop_signature: bool,
+    /// Whether deliveries are CloudEvents 1.0 in binary mode.
+    pub cloudevents: bool,
     /// `[outbox]`, with what the destination overrides.
     pub queue: Queue,
 }
@@ -39,6 +41,8 @@ pub enum DestinationKind {
         /// Whether names may resolve to private addresses (literal addresses in `url` are the operator's own word).
         allow_private: bool,
     },
+    /// One line of JSON for each message on standard output.
+    Stdout,
     /// Calls that confirm subscriptions, to hosts that the providers' definitions name.
     Confirmations,
 }
@@ -55,6 +59,7 @@ impl Destination {
             timeout: queue.work_timeout,
             concurrency: 1,
             drop_signature: false,
+            cloudevents: false,
             queue: queue.clone(),
         }
     }

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
+use super::http::answered;
+use super::transport::{Prepared, Reply, Transport};
 use crate::egress::{Fault, Network};
 use crate::keys::Exchange;
 use crate::model::{Content, Message};
@@ -37,7 +40,7 @@ impl Confirmer {
     }
 
     /// Makes one call. The rules are asked once more: they may have changed since the message was written.
-    pub(super) async fn call(&self, message: &Message) -> Result<(StatusCode, HeaderMap), Fault> {
+    async fn call(&self, message: &Message) -> Result<StatusCode, Fault> {
         let refused = |detail: &str| Fault { code: "blocked_host", detail: detail.into() };
         let Content::Payload(payload) = &message.content else {
             return Err(refused("it is no confirmation"));
@@ -52,8 +55,17 @@ impl Confirmer {
             ..KeyRequest::get(call.url)
         };
         let reply = self.exchange.send(&request, None).await?;
-        let status = StatusCode::from_u16(reply.status)
-            .map_err(|_| Fault { code: "protocol", detail: "the answer has no status".into() })?;
-        Ok((status, HeaderMap::new()))
+        StatusCode::from_u16(reply.status)
+            .map_err(|_| Fault { code: "protocol", detail: "the answer has no status".into() })
+    }
+}
+
+#[async_trait]
+impl Transport for Confirmer {
+    async fn send(&self, message: &Prepared<'_>) -> Reply {
+        match self.call(message.message).await {
+            Ok(status) => answered(status, &HeaderMap::new(), message.now),
+            Err(fault) => fault.into(),
+        }
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Policy<'a> {
     pub(super) keys: &'a [SigningKey],
     /// Names, in lower case, of provider's headers that stay here (its signature, if the destination asks for that).
     pub(super) withheld: &'a [String],
+    /// Whether names that begin with `ce-` are ours.
+    pub(super) cloudevents: bool,
 }
 
 /// Writes all headers of one attempt.
@@ -27,7 +29,7 @@ pub(super) fn write(
     policy: &Policy<'_>,
 ) -> HeaderMap {
     let mut map = match (&message.content, &message.headers) {
-        (Content::Body(_), Some(headers)) => forwarded(headers, policy.withheld),
+        (Content::Body(_), Some(headers)) => forwarded(headers, policy),
         _ => HeaderMap::new(),
     };
     if let Some(value) = content_type(message).filter(|_| !map.contains_key(CONTENT_TYPE)) {
@@ -81,7 +83,7 @@ const CREDENTIALS: [&str; 3] = ["authorization", "cookie", "cookie2"];
 /// What the store keeps in place of a header value that was itself the secret.
 const REMOVED: &[u8] = b"[removed]";
 
-fn forwarded(headers: &Headers, withheld: &[String]) -> HeaderMap {
+fn forwarded(headers: &Headers, policy: &Policy<'_>) -> HeaderMap {
     let named: Vec<String> = headers
         .all(CONNECTION.as_str())
         .flat_map(|value| value.split(|byte| *byte == b','))
@@ -94,12 +96,14 @@ fn forwarded(headers: &Headers, withheld: &[String]) -> HeaderMap {
             || CREDENTIALS.contains(&name)
             || ["traceparent", "tracestate"].contains(&name)
             || named.iter().any(|hop| hop == name)
-            || withheld.iter().any(|header| header == name)
+            || policy.withheld.iter().any(|header| header == name)
     };
     let mut map = HeaderMap::new();
     for (name, value) in headers.iter().filter(|(name, value)| !stays(name, value)) {
         // What came in through an HTTP parser goes out through one: anything else is not a header.
-        if let (Ok(name), Ok(value)) = (forwarded_name(name), HeaderValue::from_bytes(value)) {
+        if let (Ok(name), Ok(value)) =
+            (forwarded_name(name, policy.cloudevents), HeaderValue::from_bytes(value))
+        {
             map.append(name, value);
         }
     }
@@ -107,8 +111,8 @@ fn forwarded(headers: &Headers, withheld: &[String]) -> HeaderMap {
 }
 
 /// The provider's own `webhook-id` and the like make room for ours.
-fn forwarded_name(name: &str) -> Result<HeaderName, http::header::InvalidHeaderName> {
-    if name.starts_with("webhook-") || name == "idempotency-key" {
+fn forwarded_name(name: &str, cloudevents: bool) -> Result<HeaderName, http::header::InvalidHeaderName> {
+    if name.starts_with("webhook-") || name == "idempotency-key" || cloudevents && name.starts_with("ce-") {
         format!("x-hookgate-original-{name}").parse()
     } else {
         name.parse()

@@ -92,8 +92,8 @@ fn the_example_with_everything_switched_on_is_good() {
         Case::new("[destinations.crm]\ntype = \"http\"\nurl = \"https://crm.example.com/hooks\"\n").load();
     let default = &without.config.destinations["crm"];
     assert_eq!(
-        (crm.timeout, crm.concurrency, crm.drop_signature),
-        (default.timeout, default.concurrency, default.drop_signature)
+        (crm.timeout, crm.concurrency, crm.drop_signature, crm.cloudevents),
+        (default.timeout, default.concurrency, default.drop_signature, default.cloudevents)
     );
     assert_eq!(crm.queue.policy(), default.queue.policy());
     assert_eq!(format!("{:?}", crm.kind), format!("{:?}", default.kind));

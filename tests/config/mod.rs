@@ -1,6 +1,7 @@
 //! The configuration: layers, errors with their places, secrets, routes, the example file.
 
 mod bounds;
+mod destinations;
 mod endpoints;
 mod example;
 mod layers;

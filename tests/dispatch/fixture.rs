@@ -214,6 +214,7 @@ pub fn destination(url: &str) -> Destination {
         timeout: Duration::from_secs(30),
         concurrency: 8,
         drop_signature: false,
+        cloudevents: false,
         queue: queue(),
     }
 }

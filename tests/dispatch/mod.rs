@@ -1,6 +1,7 @@
 //! Deliveries, against real servers on this machine: what goes out, where it may go, what comes back.
 
 mod address;
+mod cloudevents;
 mod config;
 mod fixture;
 mod guard;

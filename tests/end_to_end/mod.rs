@@ -15,6 +15,7 @@ mod prune;
 mod random_kills;
 mod replays;
 mod serving;
+mod stdout;
 
 use crate::support::database::Database;
 

@@ -259,8 +259,7 @@ async fn an_emitted_message_is_addressed_and_copied(engine: Engine) {
     unit.commit().await.unwrap();
     let rows = fixture.raw.pairs("SELECT destination, message_id FROM outbox ORDER BY id").await;
     assert_eq!(rows, [("crm".into(), "msg_1".into()), ("billing".into(), "msg_2".into())]);
-    let routed =
-        "SELECT count(*) FROM outbox WHERE route = 'notify' AND event_id = 'evt_1' AND payload IS NOT NULL \
+    let routed = "SELECT count(*) FROM outbox WHERE route = 'notify' AND event_id = 'evt_1' AND payload IS NOT NULL \
          AND ordering_key = 'in_1'";
     assert_eq!(fixture.raw.count(routed).await, 2);
 }

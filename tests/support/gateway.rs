@@ -1,6 +1,7 @@
 //! The real program in processes of its own: configured in a temporary folder, on free ports, its log caught.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -140,6 +141,16 @@ mode = "{mode}"
         self.folder.path()
     }
 
+    fn output(&self) -> File {
+        let path = self.folder.path().join(OUTPUT);
+        File::options().create(true).append(true).open(path).expect("open the output's file")
+    }
+
+    /// What the gateways have written to standard output until now.
+    pub fn written(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join(OUTPUT)).expect("UTF-8")
+    }
+
     /// Starts `hookgate serve` and waits until it listens.
     pub async fn start(&self) -> Gateway {
         match self.try_start(&[]).await {
@@ -167,12 +178,15 @@ mode = "{mode}"
             .env_remove("RUST_LOG")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(self.output())
             .stderr(Stdio::piped());
         let child = process::spawn(&mut command).expect("start the gateway");
         Gateway::listening(child).await
     }
 }
+
+/// What the gateways of one configuration write to their standard output.
+const OUTPUT: &str = "output";
 
 /// Names another program to test, for `tests/mutants.rs`.
 pub const TEST_BINARY: &str = "HOOKGATE_TEST_BINARY";

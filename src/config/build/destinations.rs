@@ -1,15 +1,15 @@
-//! Destinations: address, signature, headers, pace.
+//! Destinations: signature, headers, pace.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::Context;
 use super::queues::under_lease;
 use super::values::{DAY, FOR_EVER, MINUTE, SECOND};
+use super::{Context, kinds};
 use crate::config::key::Key;
-use crate::config::raw::{RawDestination, RawDestinationType, RawSign, SecretText};
-use crate::config::{Destination, DestinationKind, Queue};
+use crate::config::raw::{RawDestination, RawSign, SecretText};
+use crate::config::{Destination, Queue};
 use crate::model::Secret;
 
 pub(super) fn destination(
@@ -20,8 +20,7 @@ pub(super) fn destination(
 ) -> Option<Destination> {
     let key = Key::of(&["destinations", name]);
     let named = context.name(&key, name);
-    let RawDestinationType::Http = raw.kind;
-    let url = url(&key.child("url"), &raw.url, context);
+    let kind = kinds::kind(&key, raw, context);
     let sign = sign(&key.child("sign"), raw.sign.as_ref(), context);
     let headers = headers(&key.child("headers"), raw, context);
     let lease = Some(outbox.lease);
@@ -33,12 +32,13 @@ pub(super) fn destination(
     named.then_some(())?;
     Some(Destination {
         name: name.into(),
-        kind: DestinationKind::Http { url: url?, allow_private: raw.allow_private },
+        kind: kind?,
         sign,
         headers,
         timeout: timeout?,
         concurrency: raw.concurrency,
         drop_signature: raw.drop_signature,
+        cloudevents: raw.cloudevents,
         queue: queue?,
     })
 }
@@ -59,30 +59,6 @@ fn queue(key: &Key, raw: &RawDestination, outbox: &Queue, context: &mut Context<
         max_age: max_age?,
         ..outbox.clone()
     })
-}
-
-fn url(key: &Key, text: &str, context: &mut Context<'_>) -> Option<Uri> {
-    // The text is never repeated: it may hold a password or a token.
-    let what = match text.parse::<Uri>() {
-        Err(error) => format!("expected a URL: {error}"),
-        Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => {
-            "expected a URL that begins with https:// or http://".to_owned()
-        }
-        Ok(uri) if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) => {
-            "expected no user or password in the URL; use headers".to_owned()
-        }
-        Ok(_) if text.contains('#') => "expected no fragment (`#`) in the URL".to_owned(),
-        Ok(uri) => {
-            let host = uri.host().unwrap_or_default();
-            let local = host == "localhost" || host.starts_with("127.") || host == "[::1]";
-            if uri.scheme_str() == Some("http") && !local {
-                context.report.warn(key, "events travel unencrypted", "use https://");
-            }
-            return Some(uri);
-        }
-    };
-    context.report.error_help(key, what, "for example \"https://crm.example.com/hooks\"");
-    None
 }
 
 fn sign(key: &Key, raw: Option<&RawSign>, context: &mut Context<'_>) -> Vec<Secret> {

@@ -14,8 +14,9 @@ pub(crate) struct RawDestination {
     /// The kind.
     #[serde(rename = "type")]
     pub(crate) kind: RawDestinationType,
-    /// Where to POST.
-    pub(crate) url: String,
+    /// `http`: where to POST.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
     /// The secret that signs each delivery as in Standard Webhooks (`whsec_` and base64, or text), or several while
     /// rotating.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +35,10 @@ pub(crate) struct RawDestination {
     /// Whether the provider's signature headers are left out.
     #[serde(default)]
     pub(crate) drop_signature: bool,
-    /// Whether the host's name may resolve to a private or loopback address. An address written in `url` always may.
+    /// Whether deliveries are CloudEvents 1.0 in binary mode.
+    #[serde(default)]
+    pub(crate) cloudevents: bool,
+    /// `http`: whether the host's name may resolve to a private or loopback address. An address written in `url` always may.
     #[serde(default)]
     pub(crate) allow_private: bool,
     /// Over `outbox.max_attempts`.
@@ -50,11 +54,13 @@ pub(crate) struct RawDestination {
 }
 
 /// The kinds of destination.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RawDestinationType {
     /// An HTTP POST.
     Http,
+    /// A line of JSON on standard output.
+    Stdout,
 }
 
 /// One secret or several.

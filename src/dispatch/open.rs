@@ -1,0 +1,86 @@
+//! From a destination's config to what sends: everything that can be wrong with it is found here, before anything is
+//! sent. No connection is made.
+
+use std::cell::LazyCell;
+use std::sync::Arc;
+
+use http::uri;
+use rustls::ClientConfig;
+
+use super::http::Http;
+use super::letterhead::Letterhead;
+use super::stdout::Stdout;
+use super::transport::Transport;
+use crate::config::{Destination, DestinationKind};
+use crate::egress::{self, Network};
+
+/// What is wrong with a destination, and where. It holds no secret and no part of the URL but its host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("destinations.{destination}.{key}: {problem}")]
+pub struct DestinationError {
+    /// The destination's name.
+    pub destination: Arc<str>,
+    /// The key below it.
+    pub key: &'static str,
+    /// What was found and what to do.
+    pub problem: String,
+}
+
+/// Looks for everything that [`super::Dispatcher::new`] would refuse in one destination.
+///
+/// # Errors
+/// [`DestinationError`]
+pub fn check(destination: &Destination) -> Result<(), DestinationError> {
+    Letterhead::new(destination)?;
+    match &destination.kind {
+        DestinationKind::Http { url, allow_private } => {
+            egress::rule(url, *allow_private).map(drop).map_err(|problem| wrong(destination, "url", problem))
+        }
+        DestinationKind::Stdout => Ok(()),
+        DestinationKind::Confirmations => Err(own(destination)),
+    }
+}
+
+/// Opens destinations over one network.
+pub(super) struct Opener<'a> {
+    network: &'a Network,
+    plain: Result<ClientConfig, String>,
+    /// Reading the machine's root certificates takes long: once, and only if they are needed.
+    machine: LazyCell<Result<ClientConfig, String>>,
+}
+
+impl<'a> Opener<'a> {
+    pub(super) fn new(network: &'a Network) -> Self {
+        Self {
+            network,
+            plain: egress::tls_over(network.roots.clone().unwrap_or_else(rustls::RootCertStore::empty)),
+            machine: LazyCell::new(egress::tls_of_this_machine),
+        }
+    }
+
+    /// Makes one destination ready.
+    pub(super) fn open(&self, destination: &Destination) -> Result<Box<dyn Transport>, DestinationError> {
+        match &destination.kind {
+            DestinationKind::Http { url, allow_private } => {
+                let problem = |problem| wrong(destination, "url", problem);
+                let rule = egress::rule(url, *allow_private).map_err(problem)?;
+                let tls = self.tls(url.scheme() == Some(&uri::Scheme::HTTPS)).map_err(problem)?;
+                Ok(Box::new(Http::new(url, destination, rule, self.network, tls)))
+            }
+            DestinationKind::Stdout => Ok(Box::new(Stdout::new(destination.timeout))),
+            DestinationKind::Confirmations => Err(own(destination)),
+        }
+    }
+
+    fn tls(&self, is_https: bool) -> Result<ClientConfig, String> {
+        if self.network.roots.is_none() && is_https { self.machine.clone() } else { self.plain.clone() }
+    }
+}
+
+fn own(destination: &Destination) -> DestinationError {
+    wrong(destination, "type", "it is the gateway's own".into())
+}
+
+fn wrong(destination: &Destination, key: &'static str, problem: String) -> DestinationError {
+    DestinationError { destination: destination.name.clone(), key, problem }
+}
