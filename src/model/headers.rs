@@ -1,12 +1,14 @@
 //! Request headers in the order of arrival, repeated ones kept, values as bytes.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// A list of headers. Names are lower case.
+/// A list of headers. Names are lower case. A clone shares the list until one of them is changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Headers(Vec<(String, Vec<u8>)>);
+pub struct Headers(Arc<Vec<(String, Vec<u8>)>>);
 
 impl Headers {
     /// An empty list.
@@ -17,7 +19,7 @@ impl Headers {
 
     /// Adds one header at the end; the name is lowered.
     pub fn push(&mut self, name: &str, value: impl Into<Vec<u8>>) {
-        self.0.push((name.to_ascii_lowercase(), value.into()));
+        Arc::make_mut(&mut self.0).push((name.to_ascii_lowercase(), value.into()));
     }
 
     /// All values of one header, in order. `name` must be lower case.
@@ -44,7 +46,10 @@ impl Headers {
 
     /// Replaces every value of one header. `name` must be lower case.
     pub fn replace(&mut self, name: &str, value: &[u8]) {
-        for (_, v) in self.0.iter_mut().filter(|(n, _)| n == name) {
+        if self.first(name).is_none() {
+            return; // what is shared stays so
+        }
+        for (_, v) in Arc::make_mut(&mut self.0).iter_mut().filter(|(n, _)| n == name) {
             *v = value.to_vec();
         }
     }

@@ -5,8 +5,12 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use sha3::Keccak256;
+use smallvec::SmallVec;
 
 use super::scheme::Scheme;
+
+/// An authentication code; all of them fit on the stack.
+pub(crate) type Tag = SmallVec<[u8; 64]>;
 
 /// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,7 @@ impl Hash {
     }
 
     /// The HMAC of pieces in order.
-    pub(crate) fn hmac(self, key: &[u8], pieces: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    pub(crate) fn hmac(self, key: &[u8], pieces: &[impl AsRef<[u8]>]) -> Tag {
         match self {
             Self::Md5 => mac::<Hmac<Md5>>(key, pieces),
             Self::Sha1 => mac::<Hmac<Sha1>>(key, pieces),
@@ -65,13 +69,13 @@ impl Hash {
     }
 }
 
-fn mac<M: Mac + KeyInit>(key: &[u8], pieces: &[impl AsRef<[u8]>]) -> Vec<u8> {
+fn mac<M: Mac + KeyInit>(key: &[u8], pieces: &[impl AsRef<[u8]>]) -> Tag {
     // HMAC takes a key of any length, so this never fails; an empty tag would fit no signature.
-    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else { return Vec::new() };
+    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else { return Tag::new() };
     for piece in pieces {
         mac.update(piece.as_ref());
     }
-    mac.finalize().into_bytes().to_vec()
+    Tag::from_slice(&mac.finalize().into_bytes())
 }
 
 /// How a signature is made.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 
 use crate::clock::Timestamp;
 use crate::model::{Headers, Request, Secret};
@@ -76,11 +77,12 @@ impl Keyring {
     }
 
     /// The variants for which there is a key, in order of preference; all of them where there is none at all.
-    pub(super) fn usable<'a>(&self, provider: &'a Provider) -> Vec<&'a Variant> {
+    pub(super) fn usable<'a>(&self, provider: &'a Provider) -> SmallVec<[&'a Variant; 4]> {
         let has_key = |variant: &Variant| {
             self.variants.iter().any(|(name, keys)| *name == variant.name && !keys.is_empty())
         };
-        let usable: Vec<&Variant> = provider.candidates().filter(|variant| has_key(variant)).collect();
+        let usable: SmallVec<[&Variant; 4]> =
+            provider.candidates().filter(|variant| has_key(variant)).collect();
         if usable.is_empty() { provider.candidates().collect() } else { usable }
     }
 
@@ -93,7 +95,7 @@ impl Keyring {
     }
 
     /// The keys of one variant that count at `now`.
-    pub(super) fn live(&self, variant: &Variant, now: Timestamp) -> Vec<&LiveKey> {
+    pub(super) fn live(&self, variant: &Variant, now: Timestamp) -> SmallVec<[&LiveKey; 4]> {
         let keys = self.variants.iter().filter(|(name, _)| *name == variant.name).flat_map(|(_, keys)| keys);
         keys.filter(|key| key.until.is_none_or(|until| now < until)).collect()
     }

@@ -43,7 +43,7 @@ impl Pen {
     /// The signature over `text`.
     pub(super) fn sign(&self, algorithm: Algorithm, text: &[Cow<'_, [u8]>]) -> Result<Vec<u8>, String> {
         match (algorithm, self) {
-            (Algorithm::Hmac(hash), Self::Shared(secret)) => Ok(hash.hmac(secret.expose(), text)),
+            (Algorithm::Hmac(hash), Self::Shared(secret)) => Ok(hash.hmac(secret.expose(), text).into_vec()),
             (Algorithm::Digest(hash), Self::Shared(_)) => Ok(hash.digest(&text.concat())),
             (Algorithm::Token, Self::Shared(secret)) => Ok(secret.expose().to_vec()),
             (Algorithm::Public(scheme), Self::Private(key)) => key.sign(scheme, &text.concat()),
@@ -62,7 +62,7 @@ impl Pen {
             let text = text(*algorithm);
             let signed = match (algorithm, self) {
                 (JwsAlgorithm::Shared(hash), Self::Shared(secret)) => {
-                    Ok(hash.hmac(secret.expose(), &[text.as_bytes()]))
+                    Ok(hash.hmac(secret.expose(), &[text.as_bytes()]).into_vec())
                 }
                 (JwsAlgorithm::Public(scheme), Self::Private(key)) => key.sign(*scheme, text.as_bytes()),
                 _ => Err("the secret is of another kind than the token's algorithm".into()),

@@ -1,5 +1,9 @@
 //! Finding the signatures in a request: where they stand, in what shape, within bounds.
 
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
 use crate::model::{Reason, Rejection, Request};
 use crate::provider::{Algorithm, Grammar, Scope, Signature, Source, Trouble, Variant, json_items};
 
@@ -59,23 +63,23 @@ fn is_there(signature: &Signature, scope: &Scope<'_>) -> bool {
 /// Whether an entry there has the signature's shape.
 fn has_shape(signature: &Signature, scope: &Scope<'_>) -> bool {
     values(signature, scope).into_iter().filter_map(Result::ok).any(|value| {
-        let entries: Vec<&str> = match &signature.split {
-            Some(split) => value.split(split.as_str()).take(MAX_ENTRIES).collect(),
-            None => vec![&value],
-        };
-        entries.iter().any(|entry| match &signature.grammar {
+        let fits = |entry: &str| match &signature.grammar {
             Grammar::Pattern(pattern) => pattern.read(entry).is_some(),
             Grammar::Pairs { separator, take } => entry
                 .split(separator.as_str())
                 .take(MAX_ENTRIES)
                 .any(|pair| pair.trim().split_once('=').is_some_and(|(name, _)| name == take)),
-        })
+        };
+        match &signature.split {
+            Some(split) => value.split(split.as_str()).take(MAX_ENTRIES).any(fits),
+            None => fits(&value),
+        }
     })
 }
 
 /// What stands at each of the places.
-fn values(signature: &Signature, scope: &Scope<'_>) -> Vec<Result<String, Trouble>> {
-    let mut out = Vec::with_capacity(signature.from.len());
+fn values<'a>(signature: &'a Signature, scope: &Scope<'a>) -> SmallVec<[Result<Cow<'a, str>, Trouble>; 2]> {
+    let mut out = SmallVec::new();
     for from in &signature.from {
         match from.sole().map(|value| &value.source) {
             Some(source @ Source::Header(name))
@@ -84,10 +88,10 @@ fn values(signature: &Signature, scope: &Scope<'_>) -> Vec<Result<String, Troubl
                 // One more than is read, so that too many are noticed.
                 out.extend(scope.every(name).take(MAX_SIGNATURES + 1).map(|value| {
                     let unreadable = |_| Trouble::Unreadable(source.to_string(), "is not UTF-8".into());
-                    String::from_utf8(value.to_vec()).map_err(unreadable)
+                    std::str::from_utf8(value).map(Cow::Borrowed).map_err(unreadable)
                 }));
             }
-            _ => out.push(from.text(scope)),
+            _ => out.push(from.lent_text(scope)),
         }
     }
     out

@@ -103,7 +103,7 @@ pub(super) fn signed_at(variant: &Variant, scope: &Scope<'_>) -> Result<Option<T
 fn matches(algorithm: Algorithm, key: &Key, text: &[Cow<'_, [u8]>], signatures: &[Vec<u8>]) -> Choice {
     let expected = match (algorithm, key) {
         (Algorithm::Hmac(hash), Key::Shared(secret)) => hash.hmac(secret.expose(), text),
-        (Algorithm::Digest(hash), Key::Shared(_)) => hash.digest(&text.concat()),
+        (Algorithm::Digest(hash), Key::Shared(_)) => hash.digest(&text.concat()).into(),
         (Algorithm::Token, Key::Shared(secret)) => {
             return any(signatures, |token| {
                 // Digests, so that the time does not tell how long the secret is.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 
 use super::pen::Pen;
 use super::{moment, token};
@@ -164,7 +165,7 @@ impl Signer<'_> {
             Some(text) => {
                 text.pieces(&scope).map_err(|trouble| format!("{trouble}: give it to be signed"))?
             }
-            None => Vec::new(),
+            None => SmallVec::new(),
         };
         let bytes = pen.sign(self.variant.algorithm, &text)?;
         let encoded = self.variant.signature.encodings.first().and_then(|encoding| encoding.encode(&bytes));

@@ -1,5 +1,6 @@
 //! The verifier: providers' published vectors, every malformed shape of a signature, time both ways.
 
+mod allocations;
 mod answers;
 mod chains;
 mod definitions;

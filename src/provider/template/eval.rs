@@ -1,12 +1,13 @@
 //! What a template says about one request.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
-use std::ops::Range;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use uuid::Uuid;
 
+use super::around::Around;
 use super::{Filter, Piece, Source, Template, Value, is_challenge};
 use crate::clock::Timestamp;
 use crate::model::Request;
@@ -52,40 +53,8 @@ pub(crate) struct Scope<'a> {
     form: OnceCell<Form>,
 }
 
-/// Values of what stands around the items of a batch: read once, not for every item anew.
-#[derive(Default)]
-pub(crate) struct Around(RefCell<Vec<Known>>);
-
-/// Where a value stands, and what it is.
-type Known = (Range<*const u8>, String, Result<Option<Vec<u8>>, String>);
-
-impl Around {
-    /// The most that are known at once: an element around some items is not asked for again after them.
-    const MOST: usize = 16;
-
-    fn value<'a>(
-        &self,
-        document: &[u8],
-        at: &str,
-        read: impl FnOnce() -> Result<Option<Cow<'a, [u8]>>, String>,
-    ) -> Result<Option<Cow<'a, [u8]>>, String> {
-        let place = document.as_ptr_range();
-        let known = self.0.borrow().iter().find(|known| known.0 == place && known.1 == at).cloned();
-        let value = known.map_or_else(
-            || {
-                let value = read().map(|value| value.map(Cow::into_owned));
-                let mut all = self.0.borrow_mut();
-                if all.len() >= Self::MOST {
-                    drop(all.remove(0));
-                }
-                all.push((place, at.to_owned(), value.clone()));
-                value
-            },
-            |(_, _, value)| value,
-        );
-        Ok(value?.map(Cow::Owned))
-    }
-}
+/// A rendered template in pieces: few enough, mostly, to stand on the stack.
+pub(crate) type Pieces<'a> = SmallVec<[Cow<'a, [u8]>; 6]>;
 
 /// Why a template says nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -281,7 +250,7 @@ impl<'a> Scope<'a> {
             return Err("is no challenge that may be signed".into());
         }
         let secret = self.secret.ok_or("cannot be answered: no secret is live")?;
-        Ok(hash.hmac(secret, &[challenge]))
+        Ok(hash.hmac(secret, &[challenge]).into_vec())
     }
 
     pub(super) fn value(&self, value: &Value) -> Result<Cow<'a, [u8]>, Trouble> {
@@ -310,14 +279,17 @@ impl<'a> Scope<'a> {
 
 impl Template {
     /// The pieces of the rendered template, in order, without joining them.
-    pub(crate) fn pieces<'a>(&'a self, scope: &Scope<'a>) -> Result<Vec<Cow<'a, [u8]>>, Trouble> {
-        let mut out = Vec::with_capacity(self.pieces.len());
+    pub(crate) fn pieces<'a>(&'a self, scope: &Scope<'a>) -> Result<Pieces<'a>, Trouble> {
+        let mut out = Pieces::new();
         render(&self.pieces, scope, &mut out)?;
         Ok(out)
     }
 
     /// The rendered template.
     pub(crate) fn render<'a>(&'a self, scope: &Scope<'a>) -> Result<Cow<'a, [u8]>, Trouble> {
+        if let Some(value) = self.sole() {
+            return scope.value(value);
+        }
         let mut pieces = self.pieces(scope)?;
         Ok(match pieces.len() {
             1 => pieces.remove(0),
@@ -337,9 +309,17 @@ impl Template {
     }
 
     /// The rendered template as text.
-    pub(crate) fn text<'a>(&'a self, scope: &Scope<'a>) -> Result<String, Trouble> {
-        let bytes = self.render(scope)?.into_owned();
-        String::from_utf8(bytes).map_err(|_| {
+    pub(crate) fn text(&self, scope: &Scope<'_>) -> Result<String, Trouble> {
+        Ok(self.lent_text(scope)?.into_owned())
+    }
+
+    /// The same, without a copy where it stands in the request as it is.
+    pub(crate) fn lent_text<'a>(&'a self, scope: &Scope<'a>) -> Result<Cow<'a, str>, Trouble> {
+        let text = match self.render(scope)? {
+            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+            Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+        };
+        text.ok_or_else(|| {
             let what =
                 self.values().first().map_or_else(|| "a value".into(), |value| value.source.to_string());
             Trouble::Unreadable(what, "is not UTF-8".into())
@@ -347,7 +327,7 @@ impl Template {
     }
 }
 
-fn render<'a>(pieces: &'a [Piece], scope: &Scope<'a>, out: &mut Vec<Cow<'a, [u8]>>) -> Result<(), Trouble> {
+fn render<'a>(pieces: &'a [Piece], scope: &Scope<'a>, out: &mut Pieces<'a>) -> Result<(), Trouble> {
     for piece in pieces {
         match piece {
             Piece::Literal(bytes) => out.push(Cow::Borrowed(bytes)),

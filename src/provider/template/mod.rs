@@ -5,6 +5,7 @@
 //! What is signed, where the signature is, keys, ids, handshake replies and conditions are all written in it.
 
 mod address;
+mod around;
 mod condition;
 mod encoded;
 mod escape;
@@ -17,8 +18,9 @@ mod parse;
 mod pattern;
 mod rewrite;
 
+pub(crate) use around::Around;
 pub(crate) use condition::Condition;
-pub(crate) use eval::{Around, Scope, Trouble};
+pub(crate) use eval::{Scope, Trouble};
 pub(crate) use filter::Filter;
 pub(crate) use oracle::is_challenge;
 pub(crate) use parse::path;

@@ -48,7 +48,7 @@ impl<'a> Search<'a> {
     pub(super) fn keys(&self, variant: &Variant) -> Vec<&'a LiveKey> {
         let mut keys = self.keyring.live(variant, self.now);
         keys.truncate(MAX_KEYS);
-        keys
+        keys.into_vec()
     }
 
     /// Whether the signature was never the trouble.
