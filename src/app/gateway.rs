@@ -15,6 +15,7 @@ use super::StartError;
 use super::parts::Parts;
 use super::pruner::Pruner;
 use super::signals::Signals;
+use super::sweeper::Sweeper;
 use crate::admin::{self, AdminState};
 use crate::config::{self, Config};
 use crate::handler::Registry;
@@ -31,6 +32,9 @@ const REPLAYS: usize = 2;
 
 /// How often retention is looked to.
 const PRUNE_INTERVAL: Duration = Duration::from_mins(1);
+
+/// How often lost exchanges of proxy endpoints are looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Builds a gateway. A program of your own registers its handlers here.
 pub struct Builder {
@@ -81,6 +85,7 @@ struct Tasks {
     ingress: JoinHandle<bool>,
     workers: [JoinHandle<()>; 3],
     pruner: JoinHandle<()>,
+    sweeper: JoinHandle<()>,
     monitor: JoinHandle<()>,
     admin: JoinHandle<()>,
 }
@@ -111,6 +116,7 @@ impl Gateway {
             config.retention.clone(),
             PRUNE_INTERVAL,
         );
+        let sweeper = Sweeper::new(Arc::clone(&store.inbox), SWEEP_INTERVAL);
         let pages = AdminState {
             admin: config.admin.clone(),
             metrics: Arc::clone(&parts.metrics),
@@ -146,6 +152,7 @@ impl Gateway {
                 ),
             ],
             pruner: tokio::spawn(pruner.run(stop.workers.clone())),
+            sweeper: tokio::spawn(sweeper.run(stop.workers.clone())),
             monitor: tokio::spawn(monitor.run(stop.monitor.clone())),
             admin: tokio::spawn(serve_operators(operators, pages, config.server.clone(), stop.admin.clone())),
             stop,
@@ -197,7 +204,7 @@ impl Gateway {
     /// the database. It takes `drain_delay` and `drain_timeout` at most, and a second. `true` if nothing was cut.
     pub async fn drain(self) -> bool {
         let Self { store, tasks, drain, _lock, .. } = self;
-        let Tasks { stop, ingress, workers, pruner, monitor, admin } = tasks;
+        let Tasks { stop, ingress, workers, pruner, sweeper, monitor, admin } = tasks;
         // One end for requests and workers together, so that the time a supervisor must allow is known.
         let end = Instant::now() + drain;
         stop.ingress.cancel();
@@ -208,6 +215,7 @@ impl Gateway {
         }
         let end = end.max(Instant::now() + LAST_GRACE);
         clean &= until(end, "pruner", pruner).await;
+        clean &= until(end, "sweeper", sweeper).await;
         stop.monitor.cancel();
         clean &= until(end, "monitor", monitor).await;
         stop.admin.cancel();

@@ -4,12 +4,14 @@
 //! What holds: a [`Gateway`] that has started serves; one that could not start leaves nothing running; on the way
 //! down each part ends only after the ones that feed it.
 
+mod courier;
 mod error;
 mod gateway;
 mod parts;
 mod pruner;
 pub mod sender;
 mod signals;
+mod sweeper;
 
 pub use error::StartError;
 pub use gateway::{Builder, Gateway};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::StartError;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Destination, Route};
-use crate::dispatch::Dispatcher;
+use crate::dispatch::{Asker, Dispatcher};
 use crate::egress::Network;
 use crate::handler::{Registry, Resolved, SetupError};
 use crate::ingress::IngressState;
@@ -55,11 +55,13 @@ impl Parts {
             (Arc::new(Keys::new(&Network::default())), LearnedKeys::new(Arc::clone(&store.learned))),
             Arc::clone(&clock),
             wake.clone(),
+            Arc::new(Asker::new(config, Arc::clone(&clock))?),
         );
         let ingress = IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))
             .map_err(StartError::Tls)?;
-        let served: Vec<Arc<str>> =
-            config.endpoints.values().map(|endpoint| Arc::clone(&endpoint.name)).collect();
+        // What another mode left at a proxy endpoint has no route any more: it stays in the backlog, where it is seen.
+        let served = config.endpoints.values().filter(|endpoint| endpoint.proxied().is_none());
+        let served: Vec<Arc<str>> = served.map(|endpoint| Arc::clone(&endpoint.name)).collect();
         let replay_job = ReplayJob::new(
             Arc::clone(&inbox),
             Arc::clone(&store.replays),

@@ -102,7 +102,7 @@ fn table(loaded: &Loaded) -> Table {
             endpoint.provider.id().to_string(),
             endpoint.provider.confidence().as_str().to_owned(),
             endpoint.paths.join("\n"),
-            mode(endpoint.mode).to_owned(),
+            mode(&endpoint.mode).to_owned(),
             secrets(endpoint),
             routes(&loaded.config, endpoint),
         ]);
@@ -110,10 +110,11 @@ fn table(loaded: &Loaded) -> Table {
     table
 }
 
-fn mode(mode: Mode) -> &'static str {
+fn mode(mode: &Mode) -> &'static str {
     match mode {
         Mode::Sync => "sync",
         Mode::Async => "async",
+        Mode::Proxy { .. } => "proxy",
     }
 }
 
@@ -138,6 +139,9 @@ fn secrets(endpoint: &Endpoint) -> String {
 }
 
 fn routes(config: &Config, endpoint: &Endpoint) -> String {
+    if let Some(destination) = endpoint.proxied() {
+        return format!("all → answered by {destination}");
+    }
     let of_endpoint = |route: &&Route| route.endpoints.contains(&endpoint.name);
     let lines = config.routes.iter().filter(of_endpoint).map(|route| {
         let types = route.types.join(", ");

@@ -46,10 +46,26 @@ pub struct SigningSecret {
 }
 
 /// When an endpoint replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// After the handlers' work is committed together with the inbox row.
     Sync,
     /// After the inbox row is committed; workers do the rest.
     Async,
+    /// With what the destination answers: it is asked once, while the provider waits.
+    Proxy {
+        /// An `http` destination of the config.
+        destination: Arc<str>,
+    },
+}
+
+impl Endpoint {
+    /// The destination that answers for it, if it is a proxy.
+    #[must_use]
+    pub fn proxied(&self) -> Option<&Arc<str>> {
+        match &self.mode {
+            Mode::Proxy { destination } => Some(destination),
+            Mode::Sync | Mode::Async => None,
+        }
+    }
 }

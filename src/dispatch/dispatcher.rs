@@ -4,18 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
-
-use super::cloudevents;
 use super::confirm::Confirmer;
-use super::headers::{self, Policy};
 use super::letterhead::Letterhead;
 use super::open::{DestinationError, Opener};
-use super::transport::{Prepared, Reply, Transport};
+use super::transport::{Reply, Transport};
 use crate::clock::Timestamp;
 use crate::config::{Config, Destination};
 use crate::egress::Network;
-use crate::model::{Attempt, CONFIRMATIONS, Content, Message};
+use crate::model::{Attempt, CONFIRMATIONS, Message};
 use crate::provider::Provider;
 
 /// Sends messages to the configured destinations.
@@ -87,7 +83,11 @@ impl Dispatcher {
     ) -> Attempt {
         let started = Instant::now();
         let Reply { outcome, status, code, detail, retry_after } = match self.lines.get(&destination.name) {
-            Some(line) => line.transport.send(&self.prepare(line, message, attempt, now)).await,
+            Some(Line { letterhead, transport }) => {
+                let signature = self.signature_headers.get(&message.key.provider);
+                let signature = signature.map(Vec::as_slice).unwrap_or_default();
+                transport.send(&letterhead.prepare(message, signature, attempt, now)).await
+            }
             None => Reply::failed("destination.unknown", "it is not in this process's config"),
         };
         let duration = started.elapsed();
@@ -95,29 +95,13 @@ impl Dispatcher {
         log(message, attempt, &result, &detail);
         result
     }
-
-    fn prepare<'a>(&self, line: &Line, message: &'a Message, attempt: i32, now: Timestamp) -> Prepared<'a> {
-        let Letterhead { own, keys, drop_signature, cloudevents } = &line.letterhead;
-        let body = match &message.content {
-            Content::Payload(json) => Bytes::from(json.clone()),
-            Content::Body(bytes) => bytes.clone(),
-        };
-        let withheld = match self.signature_headers.get(&message.key.provider) {
-            Some(names) if *drop_signature => names.as_slice(),
-            _ => &[],
-        };
-        let policy = Policy { own, keys, withheld, cloudevents: *cloudevents };
-        let headers = headers::write(message, &body, attempt, now, &policy);
-        let cloudevents = if *cloudevents { cloudevents::attributes(message) } else { Vec::new() };
-        Prepared { message, body, headers, cloudevents, now }
-    }
 }
 
 fn is_confirmations(destination: &Destination) -> bool {
     *destination.name == *CONFIRMATIONS
 }
 
-fn log(message: &Message, attempt: i32, result: &Attempt, detail: &str) {
+pub(super) fn log(message: &Message, attempt: i32, result: &Attempt, detail: &str) {
     let Message { destination, message_id, event_type, key, .. } = message;
     let duration_ms = u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX);
     let status = result.status;

@@ -61,7 +61,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 const OWN_USER_AGENT: HeaderValue = HeaderValue::from_static(concat!("hookgate/", env!("CARGO_PKG_VERSION")));
 
 /// Headers of one connection, not of the message (RFC 9110 7.6.1), and those that the client writes itself.
-const HOP_BY_HOP: [&str; 13] = [
+pub(super) const HOP_BY_HOP: [&str; 13] = [
     "connection",
     "content-length",
     "expect",

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http::header::{HeaderMap, RETRY_AFTER};
 use http::{Method, Request, StatusCode, Uri};
 use http_body_util::Full;
@@ -19,8 +20,8 @@ use crate::retry;
 /// One URL, and the client that reaches it.
 pub(super) struct Http {
     url: Uri,
-    client: Client,
-    timeout: Duration,
+    pub(super) client: Client,
+    pub(super) timeout: Duration,
 }
 
 impl Http {
@@ -37,14 +38,18 @@ impl Http {
         Self { url: url.clone(), client, timeout: destination.timeout }
     }
 
-    async fn exchange(&self, message: &Prepared<'_>) -> Result<(StatusCode, HeaderMap), Fault> {
+    /// The request that carries a message.
+    pub(super) fn request(&self, message: &Prepared<'_>) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(message.body.clone()));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.url.clone();
         *request.headers_mut() = message.http_headers();
+        request
+    }
 
+    async fn exchange(&self, message: &Prepared<'_>) -> Result<(StatusCode, HeaderMap), Fault> {
         let deadline = Instant::now() + self.timeout;
-        let reply = egress::within(self.timeout, self.client.send(request))
+        let reply = egress::within(self.timeout, self.client.send(self.request(message)))
             .await
             .ok_or_else(|| Fault { code: "timeout", detail: format!("no answer within {:?}", self.timeout) })?
             .map_err(|error| egress::fault(&error))?;

@@ -1,11 +1,16 @@
 //! What one destination wants beside the body of each message, whatever its kind.
 
+use bytes::Bytes;
 use http::HeaderMap;
 
-use super::headers;
+use super::cloudevents;
+use super::headers::{self, Policy};
 use super::open::DestinationError;
 use super::sign::SigningKey;
+use super::transport::Prepared;
+use crate::clock::Timestamp;
 use crate::config::Destination;
+use crate::model::{Content, Message};
 
 /// A destination's headers and keys, found good.
 #[derive(Clone, Debug)]
@@ -35,5 +40,25 @@ impl Letterhead {
         }
         let (own, drop_signature) = (destination.headers.clone(), destination.drop_signature);
         Ok(Self { own, keys, drop_signature, cloudevents })
+    }
+
+    /// A message as it leaves; `signature` names the headers that carry its provider's signature.
+    pub(super) fn prepare<'a>(
+        &self,
+        message: &'a Message,
+        signature: &[String],
+        attempt: i32,
+        now: Timestamp,
+    ) -> Prepared<'a> {
+        let Self { own, keys, drop_signature, cloudevents } = self;
+        let body = match &message.content {
+            Content::Payload(json) => Bytes::from(json.clone()),
+            Content::Body(bytes) => bytes.clone(),
+        };
+        let withheld = if *drop_signature { signature } else { &[] };
+        let policy = Policy { own, keys, withheld, cloudevents: *cloudevents };
+        let headers = headers::write(message, &body, attempt, now, &policy);
+        let cloudevents = if *cloudevents { cloudevents::attributes(message) } else { Vec::new() };
+        Prepared { message, body, headers, cloudevents, now }
     }
 }

@@ -9,8 +9,11 @@
 //!
 //! The story reads in this order: `open` makes of a destination's config what sends, `letterhead`, `headers`, `sign` and
 //! `cloudevents` write what goes beside the body, `transport` says what every kind of destination does with that. Then each kind
-//! is one file: `http` (with `classify`, what an answer means), `confirm` and `stdout`.
+//! is one file: `http` (with `classify`, what an answer means), `confirm` and `stdout`. `ask` is the other way: one
+//! request to an HTTP destination whose answer is wanted, with `answer`, the head of it that may go on.
 
+mod answer;
+mod ask;
 mod classify;
 mod cloudevents;
 mod confirm;
@@ -23,6 +26,7 @@ mod sign;
 mod stdout;
 mod transport;
 
+pub use ask::{Asker, MAX_ANSWER};
 pub use dispatcher::Dispatcher;
 pub use open::{DestinationError, check};
 pub use sign::{InvalidKey, SigningKey, signature};

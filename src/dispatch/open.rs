@@ -61,15 +61,21 @@ impl<'a> Opener<'a> {
     /// Makes one destination ready.
     pub(super) fn open(&self, destination: &Destination) -> Result<Box<dyn Transport>, DestinationError> {
         match &destination.kind {
-            DestinationKind::Http { url, allow_private } => {
-                let problem = |problem| wrong(destination, "url", problem);
-                let rule = egress::rule(url, *allow_private).map_err(problem)?;
-                let tls = self.tls(url.scheme() == Some(&uri::Scheme::HTTPS)).map_err(problem)?;
-                Ok(Box::new(Http::new(url, destination, rule, self.network, tls)))
-            }
+            DestinationKind::Http { .. } => Ok(Box::new(self.http(destination)?)),
             DestinationKind::Stdout => Ok(Box::new(Stdout::new(destination.timeout))),
             DestinationKind::Confirmations => Err(own(destination)),
         }
+    }
+
+    /// The same for one that answers.
+    pub(super) fn http(&self, destination: &Destination) -> Result<Http, DestinationError> {
+        let DestinationKind::Http { url, allow_private } = &destination.kind else {
+            return Err(wrong(destination, "type", "it gives no answer".into()));
+        };
+        let problem = |problem| wrong(destination, "url", problem);
+        let rule = egress::rule(url, *allow_private).map_err(problem)?;
+        let tls = self.tls(url.scheme() == Some(&uri::Scheme::HTTPS)).map_err(problem)?;
+        Ok(Http::new(url, destination, rule, self.network, tls))
     }
 
     fn tls(&self, is_https: bool) -> Result<ClientConfig, String> {

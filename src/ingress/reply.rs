@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::refusal::Refusal;
-use crate::model::{Outcome, Reason, Reply};
+use crate::model::{Answer, Outcome, Reason, Reply};
 use crate::provider::Provider;
-use crate::receive::{EventReceipt, Receipt};
+use crate::receive::{EventReceipt, Fault, Receipt};
 
 /// A reply, complete.
 pub(super) type HttpReply = Response<Full<Bytes>>;
@@ -24,6 +24,9 @@ const COME_BACK: HeaderValue = HeaderValue::from_static("5");
 
 /// The reply to a request that the receiver took.
 pub(super) fn to_receipt(receipt: &Receipt, provider: &Provider) -> HttpReply {
+    if let Some(answer) = &receipt.answer {
+        return marked(from_answer(answer), receipt.outcome, receipt.request_id);
+    }
     let reply = match receipt.outcome {
         Outcome::Rejected => rejected(receipt, provider),
         Outcome::Error => failed(receipt),
@@ -85,9 +88,16 @@ fn rejected(receipt: &Receipt, provider: &Provider) -> HttpReply {
 }
 
 fn failed(receipt: &Receipt) -> HttpReply {
-    let status = receipt.fault.as_ref().and_then(|fault| StatusCode::from_u16(fault.status()).ok());
-    match status {
-        Some(StatusCode::SERVICE_UNAVAILABLE) => problem(
+    match &receipt.fault {
+        Some(Fault::Destination { is_repeatable: true, .. }) => problem(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The destination could not be reached, please send it again",
+            None,
+        ),
+        Some(Fault::Destination { is_repeatable: false, .. }) => {
+            problem(StatusCode::BAD_GATEWAY, "The destination gave no answer, and is not asked again", None)
+        }
+        Some(Fault::Busy { .. }) => problem(
             StatusCode::SERVICE_UNAVAILABLE,
             "The event could not be stored in time, please send it again",
             None,
@@ -138,6 +148,18 @@ fn from_reply(reply: Reply) -> HttpReply {
             Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
         })
         .collect::<HeaderMap>();
+    response
+}
+
+/// The destination's answer as the provider gets it.
+fn from_answer(answer: &Answer) -> HttpReply {
+    let mut response = Response::new(Full::new(answer.body.clone()));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    for (name, value) in answer.headers.iter() {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
     response
 }
 

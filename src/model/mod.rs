@@ -1,6 +1,7 @@
 //! The nouns of the gateway and their legal transitions. Nothing here knows a runtime, a database or HTTP.
 
 mod event;
+mod exchange;
 mod headers;
 mod lease;
 mod message;
@@ -10,6 +11,7 @@ mod request;
 mod secret;
 
 pub use event::{BatchRequest, Event, EventKey, NewEvent};
+pub use exchange::{Answer, Asked};
 pub use headers::Headers;
 pub use lease::{Failure, Leased, Next};
 pub use message::{Attempt, AttemptOutcome, CONFIRMATIONS, Content, Message, NewMessage};

@@ -99,6 +99,9 @@ impl Metrics {
             if let Some(lag) = event.lag {
                 metrics.lag.observe(lag.as_secs_f64());
             }
+            if let Some((destination, attempt)) = &event.asked {
+                self.delivery(destination, attempt);
+            }
         }
     }
 

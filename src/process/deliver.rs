@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::model::Event;
+use crate::model::{Event, EventKey};
 use crate::store::{Emitted, StoreError, Unit};
 
 /// The name of a forwarding route in message ids and in `outbox.route`.
@@ -26,7 +26,9 @@ pub(super) async fn address_emitted<'a>(
         *twin += 1;
         let ids: Vec<(&str, String)> = emit_of(&message.route)
             .iter()
-            .map(|to| (&***to, message_id(event, &[&identity(&message), to, &twin.to_string()], edition)))
+            .map(|to| {
+                (&***to, message_id(&event.key, &[&identity(&message), to, &twin.to_string()], edition))
+            })
             .collect();
         let to: Vec<(&str, &str)> = ids.iter().map(|(to, id)| (*to, id.as_str())).collect();
         if !to.is_empty() {
@@ -44,10 +46,16 @@ pub(super) async fn forward(
     to: &[&Arc<str>],
 ) -> Result<(), StoreError> {
     for destination in to {
-        let id = message_id(event, &[FORWARD, destination], edition);
+        let id = message_id(&event.key, &[FORWARD, destination], edition);
         tx.forward(event, FORWARD, destination, &id).await?;
     }
     Ok(())
+}
+
+/// The `webhook-id` of an event that goes to a destination as it came.
+#[must_use]
+pub fn forwarded_id(key: &EventKey, destination: &str) -> String {
+    message_id(key, &[FORWARD, destination], None)
 }
 
 /// What makes a handler's message the same message when the event is worked on again.
@@ -59,8 +67,7 @@ fn identity(message: &Emitted) -> String {
 
 /// `webhook-id`: a hash of the event's key, the route and the destination, so that it stays the same over attempts,
 /// crashes and replays, unless a replay is an edition of its own.
-fn message_id(event: &Event, parts: &[&str], edition: Option<&str>) -> String {
-    let key = &event.key;
+fn message_id(key: &EventKey, parts: &[&str], edition: Option<&str>) -> String {
     let mut hash = Sha256::new();
     for part in [&*key.provider, &*key.endpoint, &key.event_id].iter().chain(parts).chain(edition.as_slice())
     {

@@ -15,6 +15,7 @@ mod replay;
 
 use std::sync::Arc;
 
+pub use deliver::forwarded_id;
 pub use processor::{Failed, Processor, Work};
 pub use replay::Replaying;
 

@@ -203,6 +203,11 @@ impl Provider {
         self.parts.rejected_empty
     }
 
+    /// Whether one request may hold several events.
+    pub fn sends_batches(&self) -> bool {
+        self.parts.recipe.batch.is_some()
+    }
+
     /// How long the provider waits for the reply.
     pub fn deadline(&self) -> Option<Duration> {
         self.parts.deadline

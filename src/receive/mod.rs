@@ -1,4 +1,4 @@
-//! The spine, one short story: verify, map, accept (async) or accept and process (sync).
+//! The spine, one short story: verify, map, accept (async), accept and process (sync), or accept and ask (proxy).
 //!
 //! Who acts: `ingress`, once for each request that was read to its end, in a task that outlives the client.
 //! What holds: this is the one entry; nothing else verifies and accepts. Before [`Receiver::receive`] has a `Verified`
@@ -6,14 +6,18 @@
 //! success only after a commit.
 //! What is absent: HTTP statuses and bodies, metrics, workers.
 
+mod asked;
 mod asynchronous;
+mod courier;
 mod flights;
 mod gather;
 mod handshake;
 mod hint;
+mod proxied;
 mod receipt;
 mod receiver;
 mod synchronous;
 
+pub use courier::Courier;
 pub use receipt::{EventReceipt, Fault, Receipt};
 pub use receiver::{Receiver, Wake};

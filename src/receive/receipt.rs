@@ -1,11 +1,12 @@
 //! What came of one request: everything that the reply, the metrics and the canonical log line need.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::model::{NewEvent, Outcome, Rejection, Reply};
+use crate::model::{Answer, Attempt, NewEvent, Outcome, Rejection, Reply};
 use crate::process::HandlerRun;
 
 /// What came of one request.
@@ -29,6 +30,8 @@ pub struct Receipt {
     pub fault: Option<Fault>,
     /// The answer to a handshake, or the success reply where it has values of the request in it.
     pub reply: Option<Reply>,
+    /// What the destination of a proxy endpoint answered, now or to the first copy: it is the reply.
+    pub answer: Option<Answer>,
 }
 
 impl Receipt {
@@ -44,6 +47,7 @@ impl Receipt {
             hint: None,
             fault: None,
             reply: None,
+            answer: None,
         }
     }
 
@@ -73,6 +77,8 @@ pub struct EventReceipt {
     pub runs: Vec<HandlerRun>,
     /// From the first storing of the event to the end of its work (`sync` only).
     pub lag: Option<Duration>,
+    /// The destination that was asked within this request, and how that ended (`proxy` only).
+    pub asked: Option<(Arc<str>, Attempt)>,
 }
 
 impl EventReceipt {
@@ -84,6 +90,7 @@ impl EventReceipt {
             first_received_at: None,
             runs: Vec::new(),
             lag: None,
+            asked: None,
         }
     }
 
@@ -92,7 +99,7 @@ impl EventReceipt {
     }
 }
 
-/// Why a genuine request could not be served. The provider should send it again.
+/// Why a genuine request could not be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A handler failed, and all was rolled back: 500.
@@ -105,6 +112,13 @@ pub enum Fault {
         /// For the log.
         code: String,
     },
+    /// The destination of a proxy endpoint has not taken the event, or nobody knows whether it has.
+    Destination {
+        /// For the log.
+        code: String,
+        /// Whether a copy of the event is sent (503) or not (502).
+        is_repeatable: bool,
+    },
 }
 
 impl Fault {
@@ -113,7 +127,8 @@ impl Fault {
     pub fn status(&self) -> u16 {
         match self {
             Self::Handler { .. } => 500,
-            Self::Busy { .. } => 503,
+            Self::Busy { .. } | Self::Destination { is_repeatable: true, .. } => 503,
+            Self::Destination { is_repeatable: false, .. } => 502,
         }
     }
 
@@ -121,7 +136,7 @@ impl Fault {
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
-            Self::Handler { code } | Self::Busy { code } => code,
+            Self::Handler { code } | Self::Busy { code } | Self::Destination { code, .. } => code,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::verify::{self, Decision, Fetched, Keyring, Verified};
 use super::flights::Flights;
 use super::gather::Gatherer;
 use super::hint::Hints;
-use super::{EventReceipt, Fault, Receipt};
+use super::{Courier, EventReceipt, Fault, Receipt};
 
 /// Whom to wake after a commit. Both would find the rows by themselves at their next look.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +46,7 @@ pub struct Receiver {
     pub(super) gatherer: Gatherer,
     pub(super) wake: Wake,
     pub(super) sync_timeout: Duration,
+    pub(super) courier: Arc<dyn Courier>,
 }
 
 impl Receiver {
@@ -59,6 +60,7 @@ impl Receiver {
         (keys, learned): (Arc<Keys>, LearnedKeys),
         clock: Arc<dyn Clock>,
         wake: Wake,
+        courier: Arc<dyn Courier>,
     ) -> Self {
         Self {
             keys,
@@ -71,6 +73,7 @@ impl Receiver {
             processor,
             clock,
             wake,
+            courier,
         }
     }
 
@@ -137,8 +140,9 @@ impl Receiver {
     }
 
     async fn accept(&self, receipt: Receipt, endpoint: &Arc<Endpoint>, events: Vec<NewEvent>) -> Receipt {
-        let receipt = match endpoint.mode {
+        let receipt = match &endpoint.mode {
             Mode::Sync => self.accept_and_process(receipt, endpoint, events).await,
+            Mode::Proxy { destination } => self.accept_and_ask(receipt, endpoint, destination, events).await,
             Mode::Async => self.accept_for_worker(receipt, endpoint, events).await,
         };
         failpoint::reach("receive.before_reply");

@@ -15,7 +15,7 @@ use crate::process::Failed;
 use crate::store::{Insertion, RowState, StoreError, Unit};
 
 /// How often to look again at a row that a worker holds under a lease.
-const LEASE_POLL: Duration = Duration::from_millis(100);
+pub(super) const LEASE_POLL: Duration = Duration::from_millis(100);
 
 /// The reply must leave this long before the provider stops waiting for it.
 const REPLY_MARGIN: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ impl Receiver {
     }
 
     /// The smaller of `sync_timeout` and the provider's own deadline, less a margin.
-    fn time_allowed(&self, endpoint: &Endpoint) -> Duration {
+    pub(super) fn time_allowed(&self, endpoint: &Endpoint) -> Duration {
         let provider = endpoint.provider.deadline().map(|d| d.saturating_sub(REPLY_MARGIN).max(d / 2));
         provider.map_or(self.sync_timeout, |d| d.min(self.sync_timeout))
     }

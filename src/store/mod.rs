@@ -9,6 +9,7 @@
 //! What is absent: HTTP, metrics, signatures.
 
 mod error;
+mod exchange;
 mod filter;
 mod lock;
 mod migrate;
@@ -27,6 +28,7 @@ mod unit;
 mod value;
 
 pub use error::StoreError;
+pub use exchange::{Ending, MAX_KEPT_ANSWER, Opened, Recorded};
 pub use filter::{Cursor, Filter, Listed, Page, QueueName, State};
 pub use lock::{ServeLock, lock_for_serving};
 pub use migrate::migrate;
@@ -35,7 +37,7 @@ pub use operate::{EventCursor, Operations, Passed, Replay, Replays, Upcoming};
 pub use ports::{Inbox, Learned, Ledger, Outbox, Queue};
 pub use records::{
     AttemptRecord, ContentRecord, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord,
-    NewReplay, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
+    ExchangeRecord, NewReplay, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
 };
 pub use rows::{
     BACKLOG_CAP, Backlog, Condition, Confirm, Connections, Existing, Finish, Insertion, Lane, Learner,

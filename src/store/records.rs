@@ -62,6 +62,36 @@ pub struct EventDetail {
     pub content: ContentRecord,
     /// The messages that it caused.
     pub deliveries: Vec<DeliveryRecord>,
+    /// How the last exchange with the destination of its proxy endpoint ended, if its end was recorded.
+    pub exchange: Option<ExchangeRecord>,
+}
+
+/// The recorded end of an exchange.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExchangeRecord {
+    /// Who was asked.
+    pub destination: String,
+    /// `webhook-id`
+    pub message_id: String,
+    /// Which exchange of the event it was, from 1.
+    pub attempt: i64,
+    /// `succeeded`, `failed` or `rejected`.
+    pub outcome: String,
+    /// Whether a copy of the event is sent.
+    pub repeatable: bool,
+    /// The status of the answer.
+    pub status: Option<i64>,
+    /// The code of what went wrong.
+    pub error: Option<String>,
+    /// How long it took.
+    pub duration_ms: i64,
+    /// When it was recorded.
+    pub ended_at: Timestamp,
+    /// How long the answer's body was; only the first 64 KiB are kept.
+    pub body_bytes: Option<i64>,
+    /// What was answered.
+    #[serde(skip)]
+    pub content: Option<ContentRecord>,
 }
 
 /// Bytes and headers as they are stored.

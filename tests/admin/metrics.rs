@@ -121,6 +121,7 @@ async fn acknowledgements_after_the_providers_time_limit_are_counted() {
             hint: None,
             fault: None,
             reply: None,
+            answer: None,
         };
         metrics.request(
             &config.endpoints["billing"],

@@ -77,12 +77,18 @@ fn the_example_with_everything_switched_on_is_good() {
         .file("handlers/order.sql", "SELECT :amount")
         .file("tls/certificate.pem", "")
         .file("tls/key.pem", "");
-    let case =
-        ["METRICS_TOKEN", "ORDERS_SECRET", "ORDERS_OLD_SECRET", "CRM_SIGNING_SECRET", "CRM_AUTHORIZATION"]
-            .into_iter()
-            .fold(case, |case, name| {
-                case.variable(name, &format!("whsec_{}", STANDARD.encode(format!("{name:-<24}"))))
-            });
+    let case = [
+        "SLACK_SIGNING_SECRET",
+        "METRICS_TOKEN",
+        "ORDERS_SECRET",
+        "ORDERS_OLD_SECRET",
+        "CRM_SIGNING_SECRET",
+        "CRM_AUTHORIZATION",
+    ]
+    .into_iter()
+    .fold(case, |case, name| {
+        case.variable(name, &format!("whsec_{}", STANDARD.encode(format!("{name:-<24}"))))
+    });
     let loaded = case.load();
     assert_eq!(loaded.config.routes.len(), 3);
     assert_eq!(loaded.warnings.len(), 0, "{:#?}", loaded.warnings);

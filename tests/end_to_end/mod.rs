@@ -11,6 +11,7 @@ mod impatience;
 mod interop;
 mod keys;
 mod leases;
+mod proxy;
 mod prune;
 mod random_kills;
 mod replays;

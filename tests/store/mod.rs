@@ -2,6 +2,7 @@
 
 mod accept;
 mod events;
+mod exchanges;
 mod fixture;
 mod guards;
 mod learned;

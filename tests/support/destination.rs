@@ -38,6 +38,8 @@ impl Delivery {
 pub enum Behaviour {
     /// This status, with these headers.
     Answer(u16, Vec<(&'static str, String)>),
+    /// The same with a body.
+    Whole(u16, Vec<(&'static str, String)>, Bytes),
     /// The status 200, but only when [`Destination::release`] is called.
     Hold,
 }
@@ -59,7 +61,12 @@ struct State {
 impl Destination {
     /// Starts one that answers 200 to everything.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind a free port");
+        Self::start_at(([127, 0, 0, 1], 0).into()).await
+    }
+
+    /// The same where one was, or will be.
+    pub async fn start_at(address: SocketAddr) -> Self {
+        let listener = TcpListener::bind(address).await.expect("bind the port");
         let address = listener.local_addr().expect("bound");
         let state = Arc::<State>::default();
         tokio::spawn(accept(listener, Arc::clone(&state)));
@@ -116,14 +123,20 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     match step {
         None => {}
         Some(Behaviour::Hold) => state.release.notified().await,
-        Some(Behaviour::Answer(status, headers)) => {
-            *response.status_mut() = StatusCode::from_u16(status).expect("a status");
-            for (name, value) in headers {
-                response.headers_mut().insert(name, value.parse().expect("a header value"));
-            }
+        Some(Behaviour::Answer(status, headers)) => set(&mut response, status, headers),
+        Some(Behaviour::Whole(status, headers, body)) => {
+            set(&mut response, status, headers);
+            *response.body_mut() = Full::new(body);
         }
     }
     Ok(response)
+}
+
+fn set(response: &mut Response<Full<Bytes>>, status: u16, headers: Vec<(&'static str, String)>) {
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status");
+    for (name, value) in headers {
+        response.headers_mut().insert(name, value.parse().expect("a header value"));
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

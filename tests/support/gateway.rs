@@ -64,6 +64,13 @@ mode = "{mode}"
         self
     }
 
+    /// Makes the Stripe endpoint a proxy of this destination; the mode must be `proxy`.
+    #[must_use]
+    pub fn proxy(mut self, destination: &str) -> Self {
+        let _ = writeln!(self.head, "proxy = \"{destination}\"");
+        self
+    }
+
     /// Adds a line to `[server]`.
     #[must_use]
     pub fn server(mut self, line: &str) -> Self {

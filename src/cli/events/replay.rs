@@ -121,6 +121,11 @@ fn check_routes(route: Option<&str>, counted: &[Replayable], config: &Config) ->
             config.endpoints.contains_key(endpoint),
             "no endpoint of this configuration is named {endpoint}: nobody would work on its events"
         );
+        if let Some(proxied) = config.endpoints.get(endpoint).and_then(|endpoint| endpoint.proxied()) {
+            bail!(
+                "{endpoint} is a proxy: nobody waits for the answer of {proxied} any more, so nothing is replayed"
+            );
+        }
         let names = routes_of(endpoint, config);
         if let Some(route) = route
             && !names

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::cli::desk::Desk;
 use crate::cli::{deliveries, out, shown};
 use crate::model::EventKey;
-use crate::store::{EventDetail, EventRecord, Filter, Page};
+use crate::store::{EventDetail, EventRecord, ExchangeRecord, Filter, Page};
 
-/// Show one event: its row, its headers, its messages, and with --body its bytes
+/// Show one event: its row, its headers, its messages, what a proxy's destination answered, and with --body the bytes
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// The event's id
@@ -76,6 +76,9 @@ fn print(found: &EventDetail, desk: &Desk, args: &Args) -> anyhow::Result<()> {
     if args.json {
         object["deliveries"] = json!(found.deliveries);
         shown::content_json(&mut object, &found.content, &mask, args.body);
+        if let Some(exchange) = &found.exchange {
+            object["exchange"] = exchange_json(exchange, &mask, args.body);
+        }
         out(format_args!("{object}"))?;
         return Ok(());
     }
@@ -83,5 +86,17 @@ fn print(found: &EventDetail, desk: &Desk, args: &Args) -> anyhow::Result<()> {
     if !found.deliveries.is_empty() {
         deliveries::print(&found.deliveries)?;
     }
-    shown::print_content(&found.content, &mask, args.body)
+    shown::print_content(&found.content, &mask, args.body)?;
+    let Some(exchange) = &found.exchange else { return Ok(()) };
+    shown::print_fields(exchange)?;
+    exchange.content.as_ref().map_or(Ok(()), |answer| shown::print_content(answer, &mask, args.body))
+}
+
+fn exchange_json(exchange: &ExchangeRecord, mask: &shown::Mask, body: bool) -> Value {
+    let mut object = json!(exchange);
+    if let Some(answer) = &exchange.content {
+        shown::content_json(&mut object, answer, mask, body);
+        object["body_bytes"] = json!(exchange.body_bytes);
+    }
+    object
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
-use super::Context;
 use super::values::{DAY, MINUTE};
+use super::{Context, proxy};
 use crate::clock::Timestamp;
 use crate::config::key::Key;
 use crate::config::problem::suggest;
-use crate::config::raw::{RawEndpoint, RawMode, RawSecret};
-use crate::config::{Endpoint, Mode, SigningSecret};
+use crate::config::raw::{RawEndpoint, RawSecret};
+use crate::config::{Endpoint, SigningSecret};
 use crate::provider::{Provider, SettingsError};
 use crate::verify::Keyring;
 
@@ -41,19 +41,17 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
         );
         return None;
     }
+    let mode = proxy::mode(&key, raw, &provider, context);
     named.then_some(())?;
     Some(Endpoint {
         name: name.into(),
+        mode: mode?,
         max_body: max_body.or_else(|| provider.max_body()).unwrap_or(1 << 20),
         provider,
         paths: raw.paths.clone(),
         secrets: secrets?,
         keyring,
         settings,
-        mode: match raw.mode {
-            RawMode::Sync => Mode::Sync,
-            RawMode::Async => Mode::Async,
-        },
         expect,
         expect_every,
     })

@@ -8,6 +8,7 @@ mod endpoints;
 mod kinds;
 mod listeners;
 mod log;
+mod proxy;
 mod queues;
 mod routes;
 mod sql;
@@ -58,6 +59,7 @@ pub(super) fn build(raw: &Raw, sources: &Sources, report: &mut Report) -> Option
             Some((name.clone(), Arc::new(destination)))
         })
         .collect();
+    proxy::destinations(raw, &destinations, context);
     let routes = routes::routes(raw, &endpoints, context);
     let config = Config {
         server: server?,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Context, sql};
+use super::{Context, proxy, sql};
 use crate::config::key::Key;
 use crate::config::problem::suggest;
-use crate::config::raw::{Raw, RawRoute};
+use crate::config::raw::{Raw, RawEndpoint, RawRoute};
 use crate::config::{Action, Endpoint, Route};
 
 /// The routes in order. `endpoints` are those that came out right; others are reported elsewhere.
@@ -43,10 +43,15 @@ fn selected<'a>(
     let all = || raw.endpoints.keys().map(String::as_str);
     match (&route.endpoint, &route.endpoints, &route.provider) {
         (Some(name), None, None) if name == "*" => {
-            if raw.endpoints.is_empty() && context.report.dropped.is_empty() {
-                context.report.error(&key.child("endpoint"), "can never match: there are no endpoints");
+            let routed = raw.endpoints.iter().filter(|(_, raw)| !proxy::is(raw));
+            let names: Vec<&str> = routed.map(|(name, _)| name.as_str()).collect();
+            if names.is_empty() && context.report.dropped.is_empty() {
+                context.report.error(
+                    &key.child("endpoint"),
+                    "can never match: there are no endpoints, or proxies only",
+                );
             }
-            Some(all().collect())
+            Some(names)
         }
         (Some(name), None, None) => {
             let known = all().find(|known| known == name);
@@ -54,11 +59,12 @@ fn selected<'a>(
                 let what = format!("there is no endpoint {name:?}");
                 context.report.error_help(&key.child("endpoint"), what, suggest(name, all()));
             }
-            known.map(|name| vec![name])
+            known.and_then(|name| proxy::refuse(&key.child("endpoint"), &[name], raw, context))
         }
         (None, Some(names), None) => {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            known(&key.child("endpoints"), "endpoint", &names, all, context)
+            let names = known(&key.child("endpoints"), "endpoint", &names, all, context)?;
+            proxy::refuse(&key.child("endpoints"), &names, raw, context)
         }
         (None, None, Some(provider)) => of_provider(&key.child("provider"), provider, raw, context),
         _ => {
@@ -75,11 +81,14 @@ fn of_provider<'a>(key: &Key, id: &str, raw: &'a Raw, context: &mut Context<'_>)
         context.report.error_help(key, format!("there is no provider {id:?}"), help);
         return None;
     };
-    let same = |raw: &str| catalogue.get(raw).is_some_and(|other| other.id() == provider.id());
+    let same = |raw: &RawEndpoint| {
+        !proxy::is(raw) && catalogue.get(&raw.provider).is_some_and(|other| other.id() == provider.id())
+    };
     let names: Vec<&str> =
-        raw.endpoints.iter().filter(|(_, raw)| same(&raw.provider)).map(|(name, _)| name.as_str()).collect();
+        raw.endpoints.iter().filter(|(_, raw)| same(raw)).map(|(name, _)| name.as_str()).collect();
     if names.is_empty() && context.report.dropped.is_empty() {
-        context.report.error(key, format!("can never match: no endpoint has the provider {id:?}"));
+        let what = format!("can never match: no endpoint that takes routes has the provider {id:?}");
+        context.report.error(key, what);
     }
     Some(names)
 }

@@ -81,9 +81,17 @@ fn shared_secrets(config: &Config, context: &mut Context<'_>) {
 fn loose_ends(config: &Config, context: &mut Context<'_>) {
     let routed: BTreeSet<&str> =
         config.routes.iter().flat_map(|route| &route.endpoints).map(AsRef::as_ref).collect();
-    let used: BTreeSet<&str> =
-        config.routes.iter().flat_map(|route| &route.destinations).map(AsRef::as_ref).collect();
-    for name in config.endpoints.keys().filter(|name| !routed.contains(name.as_str())) {
+    let proxied = config.endpoints.values().filter_map(|endpoint| endpoint.proxied());
+    let used: BTreeSet<&str> = config
+        .routes
+        .iter()
+        .flat_map(|route| &route.destinations)
+        .chain(proxied)
+        .map(AsRef::as_ref)
+        .collect();
+    let without_route =
+        |endpoint: &&Endpoint| !routed.contains(&*endpoint.name) && endpoint.proxied().is_none();
+    for Endpoint { name, .. } in config.endpoints.values().map(AsRef::as_ref).filter(without_route) {
         let what = "no route is for this endpoint: its events are verified, stored and ignored";
         context.report.warn(
             &Key::of(&["endpoints", name]),

@@ -31,6 +31,10 @@ pub(crate) struct RawEndpoint {
     /// When the reply is sent.
     #[serde(default)]
     pub(crate) mode: RawMode,
+    /// With `mode = "proxy"`: the `http` destination that is asked, and whose answer the provider gets. No route is for
+    /// such an endpoint, also none with `endpoint = "*"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proxy: Option<String>,
     /// JSON pointers into the body and the values they must have, else the request is rejected as
     /// `wrong_environment`.
     #[serde(default)]
@@ -45,7 +49,7 @@ pub(crate) struct RawEndpoint {
 }
 
 /// When an endpoint replies.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RawMode {
     /// After the handlers' work is committed, together with the inbox row.
@@ -53,6 +57,8 @@ pub(crate) enum RawMode {
     /// After the inbox row is committed; workers do the rest and retry.
     #[default]
     Async,
+    /// With what a destination answers while the provider waits: `proxy` names it.
+    Proxy,
 }
 
 /// A signing secret, alone or with the moment from which it counts no more.

@@ -4,8 +4,8 @@ use super::super::select::{Backend, Bound, Columns, Conditions, Dialect, event_s
 use super::super::{
     ContentRecord, Cursor, EventDetail, EventRecord, Filter, Listed, Page, Replayable, State, StoreError,
 };
-use super::deliveries;
 use super::walk::{self, Narrow, Order, Walk};
+use super::{deliveries, exchange};
 use crate::clock::Timestamp;
 use crate::model::{EventKey, Headers};
 
@@ -140,6 +140,7 @@ pub(super) async fn show<B: Backend>(backend: &B, key: &EventKey) -> Result<Opti
             body_sha256: Some(hex::encode(row.bytes()?)),
         },
         deliveries: deliveries::of_event(backend, key).await?,
+        exchange: exchange::of_event(backend, key).await?,
     }))
 }
 

@@ -6,6 +6,7 @@
 mod dead;
 mod deliveries;
 mod events;
+mod exchange;
 mod quarantine;
 mod replays;
 mod walk;

@@ -11,5 +11,6 @@ WITH old AS MATERIALIZED (
 DELETE FROM webhook_inbox i
 USING old
 WHERE i.provider = old.provider AND i.endpoint = old.endpoint AND i.event_id = old.event_id
--- The batch that it came in.
-RETURNING CASE WHEN i.item_index > 0 AND octet_length(i.body) > 0 THEN i.request_id::text END AS request_id
+-- Its key, and the batch that it came in.
+RETURNING i.provider, i.endpoint, i.event_id,
+          CASE WHEN i.item_index > 0 AND octet_length(i.body) > 0 THEN i.request_id::text END AS request_id

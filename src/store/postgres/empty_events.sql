@@ -13,5 +13,6 @@ UPDATE webhook_inbox i
 SET body = '', headers = '[]'
 FROM old
 WHERE i.provider = old.provider AND i.endpoint = old.endpoint AND i.event_id = old.event_id
--- The batch that it came in.
-RETURNING CASE WHEN i.item_index > 0 THEN i.request_id::text END AS request_id
+-- Its key, and the batch that it came in.
+RETURNING i.provider, i.endpoint, i.event_id,
+          CASE WHEN i.item_index > 0 THEN i.request_id::text END AS request_id

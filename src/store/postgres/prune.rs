@@ -6,12 +6,14 @@ use std::time::Duration;
 use sqlx::Row as _;
 
 use super::super::{Pruned, StoreError};
-use super::{PgTx, Postgres, error};
+use super::{PgTx, Postgres, error, rows};
 use crate::config::Retention;
+use crate::model::EventKey;
 
 const DELETE: &str = include_str!("delete_events.sql");
 const EMPTY: &str = include_str!("empty_events.sql");
 const LOCK_REQUESTS: &str = concat!(include_str!("find_requests.sql"), "FOR UPDATE");
+const DROP_ANSWERS: &str = include_str!("drop_answers.sql");
 const DROP_REQUESTS: &str = include_str!("drop_requests.sql");
 
 /// How long one batch may take.
@@ -25,27 +27,36 @@ impl Postgres {
     pub(super) async fn prune_batch(&self, retention: &Retention, batch: u32) -> Result<Pruned, StoreError> {
         let mut tx = PgTx::begin(self, LIMIT).await?;
         sqlx::raw_sql(BY_INDEX).execute(&mut *tx.connection).await.map_err(error)?;
-        let mut requests = BTreeSet::new();
-        let deleted = run(&mut tx, DELETE, retention.keys, batch, &mut requests).await?;
-        let emptied = run(&mut tx, EMPTY, retention.payload, batch, &mut requests).await?;
-        drop_requests(&mut tx, requests).await?;
+        let mut gone = Gone::default();
+        let deleted = run(&mut tx, DELETE, retention.keys, batch, &mut gone).await?;
+        let emptied = run(&mut tx, EMPTY, retention.payload, batch, &mut gone).await?;
+        drop_answers(&mut tx, &gone.keys).await?;
+        drop_requests(&mut tx, gone.requests).await?;
         tx.commit().await?;
         Ok(Pruned { deleted, emptied })
     }
 }
 
-/// How many events it was about; the batches that they came in are added to `requests`.
+/// The events of a batch, and the requests that they came in.
+#[derive(Default)]
+struct Gone {
+    keys: Vec<EventKey>,
+    requests: BTreeSet<String>,
+}
+
+/// How many events it was about; they are added to `gone`.
 async fn run(
     tx: &mut PgTx,
     sql: &'static str,
     age: Duration,
     batch: u32,
-    requests: &mut BTreeSet<String>,
+    gone: &mut Gone,
 ) -> Result<u64, StoreError> {
     let query = sqlx::query(sql).bind(age.as_secs_f64()).bind(i64::from(batch));
     let rows = query.fetch_all(&mut *tx.connection).await.map_err(error)?;
     for row in &rows {
-        requests.extend(row.try_get::<Option<String>, _>("request_id").map_err(error)?);
+        gone.requests.extend(row.try_get::<Option<String>, _>("request_id").map_err(error)?);
+        gone.keys.push(rows::key(row).map_err(error)?);
     }
     Ok(rows.len() as u64)
 }
@@ -60,4 +71,14 @@ async fn drop_requests(tx: &mut PgTx, ids: BTreeSet<String>) -> Result<(), Store
         sqlx::query(sql).bind(&ids).execute(&mut *tx.connection).await.map_err(error)?;
     }
     Ok(())
+}
+
+/// Deletes what destinations answered to these events.
+async fn drop_answers(tx: &mut PgTx, keys: &[EventKey]) -> Result<(), StoreError> {
+    let column = |of: fn(&EventKey) -> &str| keys.iter().map(|key| of(key).to_owned()).collect::<Vec<_>>();
+    let query = sqlx::query(DROP_ANSWERS)
+        .bind(column(|key| &key.provider))
+        .bind(column(|key| &key.endpoint))
+        .bind(column(|key| &key.event_id));
+    query.execute(&mut *tx.connection).await.map(drop).map_err(error)
 }

@@ -10,5 +10,6 @@ WHERE rowid IN (
     ORDER BY received_at
     LIMIT $2
 )
--- The batch that it came in.
-RETURNING CASE WHEN item_index > 0 THEN request_id END AS request_id
+-- Its key, and the batch that it came in.
+RETURNING provider, endpoint, event_id,
+          CASE WHEN item_index > 0 THEN request_id END AS request_id

@@ -1,0 +1,9 @@
+-- The exchange has ended: done, or $5 why a person must look. Answers the seconds since the event came; no row if the
+-- lease has passed.
+UPDATE webhook_inbox
+SET processed_at = clock_timestamp(), outcome = CASE WHEN $5::text IS NULL THEN 'processed' ELSE 'flagged' END,
+    last_error = $6, lease_until = NULL, available_at = clock_timestamp(),
+    review_at = CASE WHEN $5::text IS NOT NULL THEN clock_timestamp() END, review_reason = $5
+WHERE provider = $1 AND endpoint = $2 AND event_id = $3
+  AND lease_epoch = $4 AND processed_at IS NULL AND review_at IS NULL
+RETURNING extract(epoch FROM processed_at - received_at)::float8 AS lag

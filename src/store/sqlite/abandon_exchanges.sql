@@ -1,0 +1,18 @@
+-- Exchanges whose end nobody recorded in time, at most $1: what the destination made of the event is unknown, so that
+-- nobody sends it again. They stand at the end of the live index.
+WITH lost AS MATERIALIZED (
+    SELECT provider, endpoint, event_id
+    FROM webhook_inbox INDEXED BY webhook_inbox_unprocessed
+    WHERE processed_at IS NULL AND review_at IS NULL AND available_at >= '9999-12-31T00:00:00.000Z'
+      AND lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+    ORDER BY available_at, seq
+    LIMIT $1
+)
+UPDATE webhook_inbox AS i
+SET processed_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), outcome = 'flagged', last_error = 'proxy.lost',
+    lease_until = NULL, lease_epoch = i.lease_epoch + 1, crash_attempts = i.crash_attempts + 1,
+    available_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), review_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
+    review_reason = 'the end of its exchange with the destination was not recorded'
+FROM lost
+WHERE i.provider = lost.provider AND i.endpoint = lost.endpoint AND i.event_id = lost.event_id
+RETURNING provider, endpoint, event_id
