@@ -1,5 +1,6 @@
 //! The parts of a gateway, built and connected but not yet running.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,13 +12,13 @@ use crate::egress::Network;
 use crate::handler::{Registry, Resolved, SetupError};
 use crate::ingress::IngressState;
 use crate::keys::{Keys, LearnedKeys};
-use crate::model::EventKey;
+use crate::model::DueEvent;
 use crate::observe::{Measured, Metrics};
 use crate::process::{Processor, Step};
 use crate::receive::{Receiver, Wake};
 use crate::routing::Router;
 use crate::store::{Inbox, Outbox, Queue, Store};
-use crate::worker::{InboxJob, OutboxJob, ReplayJob};
+use crate::worker::{InboxJob, OutboxJob, ReplayJob, Shares};
 
 /// How long the check of one handler's statements may take.
 const PREPARE: Duration = Duration::from_secs(30);
@@ -44,7 +45,7 @@ impl Parts {
         let processor = Arc::new(processor(config, handlers, store).await?);
         let inbox: Arc<dyn Inbox> =
             Arc::new(Measured::new(Arc::clone(&store.inbox), "inbox", Arc::clone(&metrics)));
-        let events: Arc<dyn Queue<EventKey>> =
+        let events: Arc<dyn Queue<DueEvent>> =
             Arc::new(Measured::new(Arc::clone(&store.events), "inbox", Arc::clone(&metrics)));
         let outbox: Arc<dyn Outbox> =
             Arc::new(Measured::new(Arc::clone(&store.outbox), "outbox", Arc::clone(&metrics)));
@@ -62,11 +63,13 @@ impl Parts {
         // What another mode left at a proxy endpoint has no route any more: it stays in the backlog, where it is seen.
         let served = config.endpoints.values().filter(|endpoint| endpoint.proxied().is_none());
         let served: Vec<Arc<str>> = served.map(|endpoint| Arc::clone(&endpoint.name)).collect();
+        let shares =
+            Shares::new(served.iter().map(|name| (name, None, false)), &config.routes, &BTreeMap::new());
         let replay_job = ReplayJob::new(
             Arc::clone(&inbox),
             Arc::clone(&store.replays),
             Arc::clone(&processor),
-            served.clone(),
+            served,
             config.inbox.clone(),
             Arc::clone(&wake.dispatcher),
         );
@@ -74,7 +77,7 @@ impl Parts {
             inbox,
             events,
             processor,
-            served,
+            shares,
             config.inbox.clone(),
             Arc::clone(&wake.dispatcher),
         );

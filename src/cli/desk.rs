@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Shell;
 use super::shown::Mask;
 use crate::config::Config;
-use crate::store::{self, Operations, Store};
+use crate::store::{self, Operations, Pause, Store};
 
 /// An open store and what must not be shown of it.
 pub(in crate::cli) struct Desk {
@@ -24,6 +24,11 @@ impl Desk {
             return Err(error.into());
         }
         Ok(Self { operations: Arc::clone(&store.operations), config, store })
+    }
+
+    /// What is held back.
+    pub(in crate::cli) async fn pauses(&self) -> anyhow::Result<Vec<Pause>> {
+        Ok(self.store.ledger.pauses().await?)
     }
 
     /// What no command shows.

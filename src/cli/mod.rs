@@ -21,6 +21,7 @@ pub mod doctor;
 pub mod endpoints;
 pub mod events;
 pub mod migrate;
+pub mod pause;
 pub mod providers;
 pub mod prune;
 pub mod quarantine;
@@ -132,6 +133,9 @@ enum Command {
     Deliveries(deliveries::Args),
     Quarantine(quarantine::Args),
     Endpoints(endpoints::Args),
+    Pause(pause::PauseArgs),
+    Resume(pause::ResumeArgs),
+    Pauses(pause::ListArgs),
     Migrate(migrate::Args),
     Prune(prune::Args),
 }
@@ -155,6 +159,9 @@ impl Command {
             Self::Deliveries(args) => deliveries::run(&args, &shell).await,
             Self::Quarantine(args) => quarantine::run(&args, &shell).await,
             Self::Endpoints(args) => endpoints::run(&args, &shell).await,
+            Self::Pause(args) => pause::pause(&args, &shell).await,
+            Self::Resume(args) => pause::resume(&args, &shell).await,
+            Self::Pauses(args) => pause::list(&args, &shell).await,
             Self::Migrate(args) => migrate::run(&args, &shell).await,
             Self::Prune(args) => prune::run(&args, &shell).await,
         }

@@ -27,6 +27,7 @@ pub use destination::{Destination, DestinationKind};
 pub use endpoint::{Endpoint, Mode, SigningSecret};
 pub use key::{Key, Place, Places};
 pub use load::{DEFAULT_FILE, Flag, Loaded, Merged, Sources, load, merge};
+pub(crate) use problem::suggest;
 pub use problem::{ConfigError, Problem};
 pub use route::{Action, Route, SqlModule, SqlParam, SqlType};
 pub use schema::json_schema;

@@ -106,7 +106,7 @@ impl Report {
 }
 
 /// `did you mean …?` if one of `known` is near, else the list of them.
-pub(super) fn suggest<'a>(found: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn suggest<'a>(found: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let near = known
         .iter()

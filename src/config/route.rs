@@ -74,6 +74,18 @@ pub enum SqlType {
     Timestamptz,
 }
 
+impl Route {
+    /// The handler's name in logs and metrics, if it is one.
+    #[must_use]
+    pub fn handler(&self) -> Option<&str> {
+        match &self.action {
+            Action::Handler(name) => Some(name),
+            Action::Sql(module) => Some(&module.name),
+            Action::Forward => None,
+        }
+    }
+}
+
 impl Rule for Route {
     fn endpoints(&self) -> &[Arc<str>] {
         &self.endpoints

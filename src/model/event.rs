@@ -1,6 +1,7 @@
 //! An event: one occurrence at a provider, as it arrives and as it is stored.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -32,6 +33,23 @@ impl EventKey {
 impl fmt::Display for EventKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.provider, self.endpoint, self.event_id)
+    }
+}
+
+/// A row of the inbox as a worker claims it.
+#[derive(Clone, Debug)]
+pub struct DueEvent {
+    /// The primary key.
+    pub key: EventKey,
+    /// The provider's word for what happened: it says which handlers will take it.
+    pub event_type: String,
+}
+
+impl Deref for DueEvent {
+    type Target = EventKey;
+
+    fn deref(&self) -> &EventKey {
+        &self.key
     }
 }
 

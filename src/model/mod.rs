@@ -10,7 +10,7 @@ mod outcome;
 mod request;
 mod secret;
 
-pub use event::{BatchRequest, Event, EventKey, NewEvent};
+pub use event::{BatchRequest, DueEvent, Event, EventKey, NewEvent};
 pub use exchange::{Answer, Asked};
 pub use headers::Headers;
 pub use lease::{Failure, Leased, Next};

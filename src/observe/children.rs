@@ -7,7 +7,7 @@ use std::time::Duration;
 use prometheus::{Histogram, IntCounter, IntCounterVec, Result};
 
 use super::families::Families;
-use crate::config::{Action, Config, Endpoint};
+use crate::config::{Config, Endpoint, Route};
 use crate::model::{Outcome, Reason};
 
 /// How a handler's run can end; see [`crate::process::HandlerRun::outcome`].
@@ -82,11 +82,7 @@ fn handlers_of<'a>(config: &'a Config, endpoint: &'a Endpoint) -> BTreeSet<&'a s
         .routes
         .iter()
         .filter(|route| route.endpoints.contains(&endpoint.name))
-        .filter_map(|route| match &route.action {
-            Action::Handler(name) => Some(name.as_str()),
-            Action::Sql(module) => Some(module.name.as_str()),
-            Action::Forward => None,
-        })
+        .filter_map(Route::handler)
         .collect()
 }
 

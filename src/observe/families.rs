@@ -41,6 +41,7 @@ pub(super) struct Families {
     pub(super) leases_lost: IntCounterVec,
     pub(super) workers_alive: IntGaugeVec,
     pub(super) pruned: IntCounterVec,
+    pub(super) paused: IntGaugeVec,
     pub(super) store_up: IntGauge,
     pub(super) clock_skew: GaugeVec,
     pub(super) durability_degraded: IntGaugeVec,
@@ -169,6 +170,17 @@ impl Families {
                 "What retention took: webhook_inbox (rows deleted, with their keys), webhook_inbox_payload (rows of \
                  that table whose body and headers were emptied).",
                 &["table"],
+            )?,
+            paused: register_one(
+                registry,
+                IntGaugeVec::new(
+                    Opts::new(
+                        "hookgate_paused",
+                        "1 while an operator holds back this endpoint, handler or destination (kind); no series \
+                         otherwise.",
+                    ),
+                    &["kind", "name"],
+                )?,
             )?,
             store_up: register_one(
                 registry,

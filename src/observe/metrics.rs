@@ -14,7 +14,7 @@ use crate::config::{Config, Endpoint};
 use crate::model::{AttemptOutcome, Outcome};
 use crate::process::HandlerRun;
 use crate::receive::Receipt;
-use crate::store::{Backlog, Connections, Pruned};
+use crate::store::{Backlog, Connections, Pause, Pruned};
 
 /// What retention takes: whole rows, or what is in them.
 const PRUNED_ROWS: &str = "webhook_inbox";
@@ -184,10 +184,23 @@ impl Metrics {
         }
     }
 
+    /// What operators hold back, as the store just said.
+    pub(super) fn paused(&self, pauses: &[Pause]) {
+        let _page = self.lock_page();
+        self.families.paused.reset();
+        for pause in pauses {
+            let labels = [pause.kind.as_str(), &pause.name];
+            if let Ok(gauge) = self.families.paused.get_metric_with_label_values(&labels) {
+                gauge.set(1);
+            }
+        }
+    }
+
     /// The store did not answer: what waits is unknown, so its series end (Prometheus marks them stale).
     pub fn store_failed(&self) {
         let _page = self.lock_page();
         self.families.store_up.set(0);
+        self.families.paused.reset();
         self.families.clock_skew.reset();
         self.families.durability_degraded.reset();
         self.families.inbox.forget();

@@ -99,6 +99,7 @@ impl Monitor {
         self.ask_condition().await?;
         let (inbox, outbox) = self.ledger.backlog().await?;
         self.metrics.backlog(&inbox, &outbox);
+        self.metrics.paused(&self.ledger.pauses().await?);
         self.flush_counts().await?;
         for (endpoint, at) in self.ledger.last_verified().await? {
             self.metrics.verified(&endpoint, at);

@@ -143,6 +143,11 @@ impl Processor {
         Plan::new(matching.filter_map(|at| self.steps.get(at)))
     }
 
+    /// The handlers that work on this event.
+    pub fn handlers_of(&self, event: &Event) -> Vec<&Arc<str>> {
+        self.plan_of(event).handlers.iter().map(|handling| handling.name).collect()
+    }
+
     /// Whether an endpoint has a route of this name, for whatever types.
     pub(super) fn has_route(&self, endpoint: &str, route: &str) -> bool {
         let of_endpoint = self.router.of(endpoint).filter_map(|at| self.steps.get(at));

@@ -19,6 +19,7 @@ macro_rules! migrations {
             (5, "keys", include_str!(concat!("../../migrations/", $engine, "/0005_keys.sql"))),
             (6, "requests", include_str!(concat!("../../migrations/", $engine, "/0006_requests.sql"))),
             (7, "operations", include_str!(concat!("../../migrations/", $engine, "/0007_operations.sql"))),
+            (8, "order", include_str!(concat!("../../migrations/", $engine, "/0008_order.sql"))),
             (9, "flow", include_str!(concat!("../../migrations/", $engine, "/0009_flow.sql"))),
             (12, "proxy", include_str!(concat!("../../migrations/", $engine, "/0012_proxy.sql"))),
         ]

@@ -22,6 +22,7 @@ mod records;
 mod rows;
 mod select;
 mod sqlite;
+mod turns;
 mod twins;
 mod tx;
 mod unit;
@@ -37,11 +38,11 @@ pub use operate::{EventCursor, Operations, Passed, Replay, Replays, Upcoming};
 pub use ports::{Inbox, Learned, Ledger, Outbox, Queue};
 pub use records::{
     AttemptRecord, ContentRecord, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord,
-    ExchangeRecord, NewReplay, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
+    ExchangeRecord, NewReplay, Pausable, Pause, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
 };
 pub use rows::{
     BACKLOG_CAP, Backlog, Condition, Confirm, Connections, Existing, Finish, Insertion, Lane, Learner,
-    Lesson, PRUNE_BATCH, Pruned, Quarantined, RowState, Settled,
+    Lesson, PRUNE_BATCH, Pruned, Quarantined, RowState, Settled, Taker,
 };
 pub use tx::Tx;
 pub use unit::{Emitted, Locked, Unit};

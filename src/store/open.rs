@@ -7,7 +7,7 @@ use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 use super::{Inbox, Learned, Ledger, Operations, Outbox, Queue, Replays, StoreError};
 use crate::config::{Database, DatabaseUrl};
-use crate::model::EventKey;
+use crate::model::DueEvent;
 
 /// The ports of one open database.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ pub struct Store {
     /// Where verified events become durable.
     pub inbox: Arc<dyn Inbox>,
     /// The inbox as a queue.
-    pub events: Arc<dyn Queue<EventKey>>,
+    pub events: Arc<dyn Queue<DueEvent>>,
     /// Messages to destinations.
     pub outbox: Arc<dyn Outbox>,
     /// Questions of operators and of the metrics page.
@@ -65,11 +65,11 @@ pub async fn connect(database: &Database) -> Result<Store, StoreError> {
 
 fn store<D>(database: &Arc<D>, engine: Engine) -> Store
 where
-    D: Inbox + Queue<EventKey> + Outbox + Ledger + Learned + Operations + Replays + 'static,
+    D: Inbox + Queue<DueEvent> + Outbox + Ledger + Learned + Operations + Replays + 'static,
 {
     Store {
         inbox: Arc::clone(database) as Arc<dyn Inbox>,
-        events: Arc::clone(database) as Arc<dyn Queue<EventKey>>,
+        events: Arc::clone(database) as Arc<dyn Queue<DueEvent>>,
         outbox: Arc::clone(database) as Arc<dyn Outbox>,
         ledger: Arc::clone(database) as Arc<dyn Ledger>,
         operations: Arc::clone(database) as Arc<dyn Operations>,

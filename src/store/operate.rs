@@ -7,7 +7,8 @@ use async_trait::async_trait;
 
 use super::{
     Cursor, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord, Filter, Listed, NewReplay,
-    Page, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord, Replayable, Settled, StoreError,
+    Page, Pausable, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord, Replayable, Settled,
+    StoreError,
 };
 use crate::clock::Timestamp;
 use crate::model::{EventKey, Leased};
@@ -105,6 +106,25 @@ pub trait Operations: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn resolve(&self, filter: &Filter, audit: i64) -> Result<u64, StoreError>;
+
+    /// Holds back all work of an endpoint, a handler or a destination: every gateway's next claim leaves it alone.
+    /// `false` if it is paused already.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn pause(
+        &self,
+        kind: Pausable,
+        name: &str,
+        who: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError>;
+
+    /// Lets it go on. `false` if it was not paused.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn resume(&self, kind: Pausable, name: &str, who: &str) -> Result<bool, StoreError>;
 
     /// How many processed events a filter means, by endpoint.
     ///

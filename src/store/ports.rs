@@ -5,8 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Backlog, Condition, Confirm, Connections, Insertion, Lane, Learner, Lesson, Pruned, Quarantined, Settled,
-    StoreError, Unit,
+    Backlog, Condition, Confirm, Connections, Insertion, Lane, Learner, Lesson, Pause, Pruned, Quarantined,
+    Settled, StoreError, Unit,
 };
 use crate::clock::Timestamp;
 use crate::config::Retention;
@@ -75,14 +75,17 @@ pub trait Learned: Send + Sync {
     async fn forget(&self, endpoint: &str) -> Result<bool, StoreError>;
 }
 
-/// A queue of leased rows: the inbox (`T` = [`EventKey`]) or the outbox (`T` = [`Message`]).
+/// A queue of leased rows: the inbox (`T` = [`crate::model::DueEvent`]) or the outbox (`T` = [`Message`]).
 #[async_trait]
 pub trait Queue<T: Send>: Send + Sync {
     /// Claims due rows, at most `limit` over all `lanes` and each lane's own limit, and commits that before it
     /// returns: epoch and attempts are raised. An expired lease is due, and taking it over raises `crash_attempts`; a
-    /// row that has crashed before is claimed alone in its lane. Rows without attempts left get `review_at` instead.
+    /// row that has crashed before is claimed alone (messages: alone in its lane). Lanes have their turns one after the
+    /// other, so that none stands in another's way; one that is paused is left out, and so are events that a paused or
+    /// busy handler would take. Of events that are ordered, only the first unprocessed one of each key is claimed.
+    /// Rows without attempts left get `review_at` instead.
     /// Rows of no lane are not looked at (endpoints that this process does not serve, destinations that it does not
-    /// know, messages without destination). The inbox's lanes share the lease and the limits of the first.
+    /// know, messages without destination). The inbox's lanes share the lease and the attempts of the first.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -173,6 +176,12 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn find(&self, key: &EventKey) -> Result<Option<Event>, StoreError>;
+
+    /// What operators hold back.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError>;
 
     /// Retention, one batch of it in one transaction: deletes up to `batch` rows of the inbox that are older than
     /// `keys`, and empties body and headers of up to `batch` others that are older than `payload`. Only processed rows

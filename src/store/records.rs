@@ -307,3 +307,45 @@ pub struct ReplayRecord {
     /// Events that could not be worked on, the last hundred: id and code.
     pub failures: Vec<(String, String)>,
 }
+
+/// What an operator can hold back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pausable {
+    /// Its events wait; in `sync` mode they are answered 503.
+    Endpoint,
+    /// The events wait that its routes would take.
+    Handler,
+    /// Its messages wait.
+    Destination,
+}
+
+impl Pausable {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Endpoint, Self::Handler, Self::Destination];
+
+    /// The word in the table, in commands and metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Endpoint => "endpoint",
+            Self::Handler => "handler",
+            Self::Destination => "destination",
+        }
+    }
+}
+
+/// Something that is held back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pause {
+    /// What it is.
+    pub kind: Pausable,
+    /// Its name.
+    pub name: String,
+    /// Since when.
+    pub paused_at: Timestamp,
+    /// By whose order.
+    pub who: String,
+    /// Why.
+    pub reason: Option<String>,
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
@@ -235,6 +236,33 @@ pub struct Lane {
     pub lease: Duration,
     /// Failures after which a row is claimed no more, but needs review.
     pub max_attempts: u32,
+    /// Inbox: a dead event does not hold back those of its ordering key that came after it.
+    pub skips_dead: bool,
+    /// Inbox: handlers that work on events of this lane.
+    pub takers: Vec<Taker>,
+}
+
+/// A handler that works on events of one endpoint. While it is paused or has no room, they wait.
+#[derive(Clone, Debug)]
+pub struct Taker {
+    /// Its name.
+    pub handler: Arc<str>,
+    /// The globs over the event type by which its routes take events; see [`crate::routing::TypeGlob`].
+    pub types: Arc<[String]>,
+    /// How many events more it can work on now, over all lanes; `None`: as many as there are hands.
+    pub room: Option<u32>,
+}
+
+/// The takers of these lanes, for a statement: JSON, their globs as the dialect's patterns.
+pub(super) fn takers(lanes: &[Lane], pattern: fn(&str) -> String) -> String {
+    let of_lane = |lane: &Lane| {
+        let endpoint = Arc::clone(&lane.name);
+        lane.takers.clone().into_iter().map(move |taker| {
+            let types: Vec<String> = taker.types.iter().map(|glob| pattern(glob)).collect();
+            json!({ "endpoint": &*endpoint, "handler": &*taker.handler, "types": types, "room": taker.room })
+        })
+    };
+    lanes.iter().flat_map(of_lane).collect::<Value>().to_string()
 }
 
 /// Until the next attempt, for a statement.

@@ -7,7 +7,7 @@ use super::postgres::PgTx;
 use super::sqlite::SqliteTx;
 use super::tx::{Engine, on};
 use super::{Finish, Insertion, StoreError, Tx};
-use crate::model::{Event, EventKey, Leased, NewEvent};
+use crate::model::{DueEvent, Event, EventKey, Leased, NewEvent};
 
 /// What [`Unit::lock`] found.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Unit {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn lock(&mut self, leased: &Leased<EventKey>) -> Result<Locked, StoreError> {
+    pub async fn lock(&mut self, leased: &Leased<DueEvent>) -> Result<Locked, StoreError> {
         on!(&mut self.0.0, tx => tx.lock(leased).await)
     }
 

@@ -4,24 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
-use super::Job;
+use super::{Job, Shares};
 use crate::config::Queue as Settings;
 use crate::failpoint;
-use crate::model::{EventKey, Failure, Leased, Next};
+use crate::model::{DueEvent, EventKey, Failure, Leased, Next};
 use crate::process::{Failed, HandlerRun, Processor, Work};
 use crate::retry;
-use crate::store::{Inbox, Lane, Locked, Queue, Settled, StoreError};
+use crate::store::{Inbox, Locked, Queue, Settled, StoreError};
 
 /// Works on events of `async` endpoints.
 pub struct InboxJob {
     inbox: Arc<dyn Inbox>,
-    queue: Arc<dyn Queue<EventKey>>,
+    queue: Arc<dyn Queue<DueEvent>>,
     processor: Arc<Processor>,
-    endpoints: Vec<Arc<str>>,
+    shares: Shares,
     settings: Settings,
     wake_dispatcher: Arc<Notify>,
 }
@@ -53,28 +53,20 @@ pub struct Worked {
 }
 
 impl InboxJob {
-    /// Works on the events of `endpoints`. `wake_dispatcher` is notified after each commit, for there may be messages in the outbox.
+    /// Works on the events of these endpoints. `wake_dispatcher` is notified after each commit, for there may be messages in the outbox.
     #[must_use]
     pub fn new(
         inbox: Arc<dyn Inbox>,
-        queue: Arc<dyn Queue<EventKey>>,
+        queue: Arc<dyn Queue<DueEvent>>,
         processor: Arc<Processor>,
-        endpoints: Vec<Arc<str>>,
+        shares: Shares,
         settings: Settings,
         wake_dispatcher: Arc<Notify>,
     ) -> Self {
-        Self { inbox, queue, processor, endpoints, settings, wake_dispatcher }
+        Self { inbox, queue, processor, shares, settings, wake_dispatcher }
     }
 
-    /// Events of other endpoints are left to the gateways that serve them: this one would find no route and take
-    /// them for ignored.
-    fn lanes(&self, limit: u32) -> Vec<Lane> {
-        let Settings { lease, max_attempts, .. } = self.settings;
-        let lane = |name: &Arc<str>| Lane { name: Arc::clone(name), limit, lease, max_attempts };
-        self.endpoints.iter().map(lane).collect()
-    }
-
-    async fn process(&self, leased: &Leased<EventKey>) -> Result<Work, Broken> {
+    async fn process(&self, leased: &Leased<DueEvent>) -> Result<Work, Broken> {
         let deadline = Instant::now() + self.settings.work_timeout;
         let mut tx = self.inbox.begin(self.settings.work_timeout).await.map_err(Broken::NotStarted)?;
         match tx.lock(leased).await {
@@ -95,7 +87,7 @@ impl InboxJob {
 
     /// The database let no work begin: that is no attempt of the event's. The pause keeps a failing database from
     /// being asked without end.
-    async fn not_started(&self, leased: Leased<EventKey>, error: &StoreError) {
+    async fn not_started(&self, leased: Leased<DueEvent>, error: &StoreError) {
         error!(code = error.code(), %error, "store.failed");
         tokio::time::sleep(PAUSE).await;
         if let Err(error) = self.queue.give_back(leased).await {
@@ -104,8 +96,8 @@ impl InboxJob {
     }
 
     /// Says when the next attempt is, or that a person must look.
-    async fn give_up(&self, leased: Leased<EventKey>, failure: &Failure) {
-        let key = leased.item.clone();
+    async fn give_up(&self, leased: Leased<DueEvent>, failure: &Failure) {
+        let key = leased.item.key.clone();
         let failed = retry::Failed {
             code: &failure.code,
             retryable: failure.retryable,
@@ -130,24 +122,37 @@ impl InboxJob {
 
 #[async_trait]
 impl Job for InboxJob {
-    type Claimed = Leased<EventKey>;
+    type Claimed = (Leased<DueEvent>, Vec<OwnedSemaphorePermit>);
     type Report = Worked;
 
     fn queue(&self) -> &'static str {
         "inbox"
     }
 
-    async fn claim(&self, free: usize) -> Result<Vec<Leased<EventKey>>, StoreError> {
+    async fn claim(&self, free: usize) -> Result<Vec<Self::Claimed>, StoreError> {
         let free = free.try_into().unwrap_or(u32::MAX);
-        let claimed = self.queue.claim(free, &self.lanes(free)).await?;
+        let claimed = self.queue.claim(free, &self.shares.lanes(free, &self.settings)).await?;
         if !claimed.is_empty() {
             failpoint::reach("worker.claimed");
         }
-        Ok(claimed)
+        let mut with_hands = Vec::with_capacity(claimed.len());
+        for leased in claimed {
+            match self.shares.take(&leased.item) {
+                Some(hands) => with_hands.push((leased, hands)),
+                None => drop(self.queue.give_back(leased).await?),
+            }
+        }
+        Ok(with_hands)
     }
 
-    async fn work(&self, leased: Leased<EventKey>) -> Worked {
-        let key = leased.item.clone();
+    /// What may be claimed depends on what is done: hands of endpoints and handlers become free, and the next event of a
+    /// key comes first.
+    fn leads_on(&self) -> bool {
+        true
+    }
+
+    async fn work(&self, (leased, _hands): Self::Claimed) -> Worked {
+        let key = leased.item.key.clone();
         let lease_lost = match self.process(&leased).await {
             Ok(work) => {
                 self.wake_dispatcher.notify_one();
@@ -170,12 +175,12 @@ impl Job for InboxJob {
         Worked { key, runs: Vec::new(), lag: None, lease_lost }
     }
 
-    async fn give_back(&self, leased: Leased<EventKey>) -> Result<Settled, StoreError> {
+    async fn give_back(&self, (leased, _): Self::Claimed) -> Result<Settled, StoreError> {
         self.queue.give_back(leased).await
     }
 
     async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
-        self.queue.next_due(&self.lanes(1)).await
+        self.queue.next_due(&self.shares.lanes(1, &self.settings)).await
     }
 }
 

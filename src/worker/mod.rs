@@ -9,6 +9,7 @@
 mod inbox;
 mod outbox;
 mod replay;
+mod shares;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use crate::store::{Settled, StoreError};
 pub use inbox::{InboxJob, Worked};
 pub use outbox::OutboxJob;
 pub use replay::ReplayJob;
+pub use shares::Shares;
 
 /// Between two looks at a queue without a wake-up.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
@@ -44,6 +46,12 @@ pub trait Job: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError`]
     async fn claim(&self, free: usize) -> Result<Vec<Self::Claimed>, StoreError>;
+
+    /// Whether a row that is done may let others be claimed that could not be claimed before: then the next look follows
+    /// at once.
+    fn leads_on(&self) -> bool {
+        false
+    }
 
     /// Works on one row and settles it, whatever happens.
     async fn work(&self, claimed: Self::Claimed) -> Self::Report;
@@ -91,10 +99,13 @@ pub async fn run<J: Job>(
         let claimed = claim(job.as_ref(), asked, &stop).await;
         let more_may_wait = claimed.len() == asked;
         for (claimed, hand) in claimed.into_iter().zip(free) {
-            let (job, watch) = (Arc::clone(&job), Arc::clone(&watch));
+            let (job, watch, wake) = (Arc::clone(&job), Arc::clone(&watch), Arc::clone(&wake));
             tasks.spawn(async move {
                 watch(&job.work(claimed).await);
                 drop(hand);
+                if job.leads_on() {
+                    wake.notify_one();
+                }
             });
         }
         if !more_may_wait {

@@ -58,6 +58,8 @@ impl OutboxJob {
             limit: line.hands.available_permits().try_into().unwrap_or(u32::MAX),
             lease: line.destination.queue.lease,
             max_attempts: line.destination.queue.max_attempts,
+            skips_dead: false,
+            takers: Vec::new(),
         })
         .collect()
     }

@@ -12,7 +12,7 @@ use hookgate::config::{self, Config, Retention, Sources};
 use hookgate::ingress::{Drain, Limits, bind, listen};
 use hookgate::model::{Event, EventKey, Secret};
 use hookgate::observe::{Metrics, Monitor};
-use hookgate::store::{Backlog, Condition, Connections, Ledger, Pruned, StoreError};
+use hookgate::store::{Backlog, Condition, Connections, Ledger, Pause, Pruned, StoreError};
 use tokio_util::sync::CancellationToken;
 
 /// Shorter than any test's patience.
@@ -104,6 +104,10 @@ impl Ledger for Scripted {
 
     async fn find(&self, _: &EventKey) -> Result<Option<Event>, StoreError> {
         self.answer(None)
+    }
+
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError> {
+        self.answer(Vec::new())
     }
 
     async fn prune(&self, _: &Retention, _: u32) -> Result<Pruned, StoreError> {

@@ -71,7 +71,7 @@ async fn concurrent_claims_never_share_a_row(engine: Engine) {
                 if claimed.is_empty() {
                     return mine;
                 }
-                mine.extend(claimed.into_iter().map(|leased| leased.item.event_id));
+                mine.extend(claimed.into_iter().map(|leased| leased.item.key.event_id));
             }
         });
     }

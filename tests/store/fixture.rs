@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookgate::clock::Timestamp;
 use hookgate::config::{self, DatabaseUrl};
-use hookgate::model::{Event, EventKey, Headers, Leased, NewEvent};
+use hookgate::model::{DueEvent, Event, EventKey, Headers, Leased, NewEvent};
 use hookgate::store::{self, Existing, Finish, Insertion, Lane, Sql, Store};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -47,11 +47,11 @@ impl Fixture {
         self.store.inbox.accept(&events).await.expect("accept");
     }
 
-    pub async fn claim(&self, limit: u32) -> Vec<Leased<EventKey>> {
+    pub async fn claim(&self, limit: u32) -> Vec<Leased<DueEvent>> {
         self.store.events.claim(limit, &[lane("billing", limit)]).await.expect("claim")
     }
 
-    pub async fn claim_one(&self) -> Leased<EventKey> {
+    pub async fn claim_one(&self) -> Leased<DueEvent> {
         let mut claimed = self.claim(1).await;
         assert_eq!(claimed.len(), 1, "one row is due");
         claimed.remove(0)
@@ -117,7 +117,14 @@ pub fn config(database: &Database) -> config::Database {
 }
 
 pub fn lane(name: &str, limit: u32) -> Lane {
-    Lane { name: name.into(), limit, lease: Duration::from_mins(1), max_attempts: 3 }
+    Lane {
+        name: name.into(),
+        limit,
+        lease: Duration::from_mins(1),
+        max_attempts: 3,
+        skips_dead: false,
+        takers: Vec::new(),
+    }
 }
 
 pub fn key(id: &str) -> EventKey {
@@ -126,6 +133,13 @@ pub fn key(id: &str) -> EventKey {
 
 pub fn event(id: &str) -> NewEvent {
     with_body(id, format!(r#"{{"id":"{id}"}}"#).as_bytes())
+}
+
+/// Of another endpoint and type.
+pub fn event_at(endpoint: &str, event_type: &str, id: &str) -> NewEvent {
+    let event = event(id);
+    let key = EventKey { endpoint: endpoint.into(), ..event.key };
+    NewEvent { key, event_type: event_type.into(), ..event }
 }
 
 pub fn with_body(id: &str, body: &[u8]) -> NewEvent {
@@ -178,12 +192,12 @@ pub fn existing(insertion: Insertion) -> Existing {
     }
 }
 
-pub fn ids(claimed: &[Leased<EventKey>]) -> Vec<&str> {
+pub fn ids(claimed: &[Leased<DueEvent>]) -> Vec<&str> {
     claimed.iter().map(|leased| leased.item.event_id.as_str()).collect()
 }
 
 /// Locks a claimed row and finishes it.
-pub async fn settle_as_done(fixture: &Fixture, leased: &Leased<EventKey>) {
+pub async fn settle_as_done(fixture: &Fixture, leased: &Leased<DueEvent>) {
     let mut unit = fixture.store.inbox.begin(LONG).await.expect("begin");
     unit.lock(leased).await.expect("lock");
     unit.finish(&leased.item, &DONE).await.expect("finish");

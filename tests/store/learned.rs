@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hookgate::model::{CONFIRMATIONS, Secret};
-use hookgate::store::{Confirm, Lane, Lesson};
+use hookgate::store::{Confirm, Lesson};
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, lane};
 use crate::support::database::{Engine, both_engines};
 
 both_engines!(
@@ -95,7 +95,7 @@ async fn a_confirmation_waits_once_and_is_claimed_like_any_message(engine: Engin
     for _ in 0..2 {
         fixture.store.inbox.confirm(&confirm).await.unwrap();
     }
-    let lane = Lane { name: CONFIRMATIONS.into(), limit: 10, lease: MINUTE, max_attempts: 3 };
+    let lane = lane(CONFIRMATIONS, 10);
     let claimed = fixture.store.outbox.claim(10, &[lane]).await.unwrap();
     assert_eq!(claimed.len(), 1);
     let message = &claimed[0].item;

@@ -3,12 +3,14 @@
 mod accept;
 mod events;
 mod exchanges;
+mod fairness;
 mod fixture;
 mod guards;
 mod learned;
 mod ledger;
 mod operations;
 mod outbox;
+mod pauses;
 mod postgres;
 mod prune;
 mod replays;

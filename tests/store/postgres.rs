@@ -155,13 +155,31 @@ async fn a_claim_walks_the_live_rows_only() {
             fixture.raw.execute("ANALYZE webhook_inbox").await;
         }
         for statement in [include_str!("../../src/store/postgres/claim_events.sql"), NEXT_DUE] {
-            let endpoints = "ANY('{billing,github}')";
-            let statement = statement.replace("ANY($4)", endpoints).replace("ANY($1)", endpoints);
-            let plan = fixture.raw.plan(&statement).await;
+            let plan = fixture.raw.plan(&with_lanes(statement)).await;
             assert!(plan.contains("webhook_inbox_unprocessed"), "{plan}");
-            assert!(!plan.contains("Seq Scan"), "{plan}");
+            assert!(plan.contains("webhook_inbox_ordered"), "{plan}");
+            assert!(!plan.contains("Seq Scan on webhook_inbox"), "{plan}");
+            assert!(!plan.contains("Bitmap Heap Scan on webhook_inbox"), "{plan}");
         }
     }
+}
+
+/// With two endpoints in the place of the parameters.
+fn with_lanes(statement: &str) -> String {
+    let names = "'{billing,github}'::text[]";
+    let values = [
+        ("$4::text[]", names),
+        ("$1::text[]", names),
+        ("$5::bigint[]", "'{10,10}'::bigint[]"),
+        ("$6::boolean[]", "'{f,f}'::boolean[]"),
+        ("$2::boolean[]", "'{f,f}'::boolean[]"),
+        ("$7::text[]", "'{\"\",\"\"}'::text[]"),
+        ("$8::jsonb", "'[]'::jsonb"),
+        ("$3::jsonb", "'[]'::jsonb"),
+    ];
+    values
+        .iter()
+        .fold(statement.to_owned(), |statement, (parameter, value)| statement.replace(parameter, value))
 }
 
 const NEXT_DUE: &str = include_str!("../../src/store/postgres/next_event_due.sql");

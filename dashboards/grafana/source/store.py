@@ -48,6 +48,9 @@ BOARD = board(
             graph("Leases lost", "short", """Settlements per hour that came too late: another worker had taken over. Many:
                   work outlasts its lease, or the process is paused (swap, CPU limits).""",
                   q("sum by (queue) (increase(hookgate_leases_lost_total{@i@}[1h]))", "{{queue}}"), runbook="workers"),
+            graph("Paused by operators", "short", """Endpoints, handlers and destinations that somebody holds back: their
+                  work waits and the backlog grows. `hookgate pauses` says since when, by whom and why.""",
+                  q("max by (kind, name) (hookgate_paused{@i@})", "{{kind}} {{name}}")),
             graph("Retention", "short", """Rows deleted and payloads emptied per hour. Zero for days on a busy gateway: the
                   table only grows; run `hookgate prune` by hand and see what it says.""",
                   q("sum by (table) (increase(hookgate_pruned_total{@i@}[1h]))", "{{table}}"), runbook="store-slow"),

@@ -7,6 +7,7 @@ mod dead;
 mod deliveries;
 mod events;
 mod exchange;
+pub(super) mod pauses;
 mod quarantine;
 mod replays;
 mod walk;
@@ -18,8 +19,8 @@ use async_trait::async_trait;
 use super::select::{Backend, Columns};
 use super::{
     DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord, Filter, Listed, NewReplay,
-    Operations, Page, Param, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord, Replayable, Row,
-    Sql, StoreError, Unit,
+    Operations, Page, Param, Pausable, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord,
+    Replayable, Row, Sql, StoreError, Unit,
 };
 use crate::clock::Timestamp;
 use crate::model::EventKey;
@@ -119,6 +120,20 @@ impl<B: Backend> Operations for B {
 
     async fn resolve(&self, filter: &Filter, audit: i64) -> Result<u64, StoreError> {
         dead::resolve(self, filter, audit).await
+    }
+
+    async fn pause(
+        &self,
+        kind: Pausable,
+        name: &str,
+        who: &str,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        pauses::pause(self, (kind, name), who, reason).await
+    }
+
+    async fn resume(&self, kind: Pausable, name: &str, who: &str) -> Result<bool, StoreError> {
+        pauses::resume(self, (kind, name), who).await
     }
 
     async fn replayable(&self, filter: &Filter) -> Result<Vec<Replayable>, StoreError> {

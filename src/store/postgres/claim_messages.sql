@@ -1,5 +1,6 @@
 -- Claims due messages, $1 at most. $2 names the destinations that have room, $3 says for how many rows, $4 for how
--- many seconds, $5 how many failures exhaust a row. Rows of other destinations, or of none, are not looked at.
+-- many seconds, $5 how many failures exhaust a row. Rows of other
+-- destinations, of none, or of paused ones, are not looked at.
 WITH due AS MATERIALIZED (
     SELECT o.*, lane.lease, lane.max_attempts
     FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::bigint[]) AS lane (name, room, lease, max_attempts)
@@ -12,6 +13,7 @@ WITH due AS MATERIALIZED (
         LIMIT lane.room
         FOR UPDATE SKIP LOCKED
     ) o
+    WHERE NOT EXISTS (SELECT FROM pauses p WHERE p.kind = 'destination' AND p.name = lane.name)
 ), judged AS (
     SELECT *, attempts - crashes >= max_attempts OR crashes >= 5 AS exhausted FROM due
 ), ranked AS (

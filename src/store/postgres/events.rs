@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 
-use super::super::rows::{delay_seconds, review_reason, wait};
+use super::super::rows::{delay_seconds, review_reason, takers, wait};
 use super::super::{Lane, Queue, Settled, StoreError};
+use super::select::pattern;
 use super::tx::by_key;
 use super::{Postgres, error, rows};
-use crate::model::{EventKey, Failure, Leased, Next};
+use crate::model::{DueEvent, Failure, Leased, Next};
 
 const CLAIM: &str = include_str!("claim_events.sql");
 const EXTEND: &str = include_str!("extend_event.sql");
@@ -18,35 +20,32 @@ const FAIL: &str = include_str!("fail_event.sql");
 const NEXT_DUE: &str = include_str!("next_event_due.sql");
 
 #[async_trait]
-impl Queue<EventKey> for Postgres {
-    async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<EventKey>>, StoreError> {
-        let Some(lane) = lanes.first() else { return Ok(Vec::new()) };
-        let rows = sqlx::query(CLAIM)
-            .bind(i64::from(limit.min(lane.limit)))
-            .bind(lane.lease.as_secs_f64())
-            .bind(i64::from(lane.max_attempts))
-            .bind(names(lanes))
-            .fetch_all(&mut *self.connection().await?)
-            .await
-            .map_err(error)?;
+impl Queue<DueEvent> for Postgres {
+    async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<DueEvent>>, StoreError> {
+        let mut rows = self.claim_round(limit, lanes).await?;
+        // A walk over keys that began behind some of them has not seen those yet.
+        let is_short = rows.len() < usize::try_from(limit).unwrap_or(usize::MAX);
+        if is_short && self.turns.turn_back() && rows.is_empty() {
+            rows = self.claim_round(limit, lanes).await?;
+        }
         rows.iter()
             .filter_map(|row| rows::claimed_event(row).transpose())
             .collect::<Result<_, _>>()
             .map_err(error)
     }
 
-    async fn extend(&self, leased: &Leased<EventKey>, lease: Duration) -> Result<Settled, StoreError> {
+    async fn extend(&self, leased: &Leased<DueEvent>, lease: Duration) -> Result<Settled, StoreError> {
         let query = by_key(sqlx::query(EXTEND), &leased.item).bind(leased.epoch).bind(lease.as_secs_f64());
         self.settle(query).await
     }
 
-    async fn give_back(&self, leased: Leased<EventKey>) -> Result<Settled, StoreError> {
+    async fn give_back(&self, leased: Leased<DueEvent>) -> Result<Settled, StoreError> {
         self.settle(by_key(sqlx::query(GIVE_BACK), &leased.item).bind(leased.epoch)).await
     }
 
     async fn fail(
         &self,
-        leased: Leased<EventKey>,
+        leased: Leased<DueEvent>,
         failure: &Failure,
         next: &Next,
     ) -> Result<Settled, StoreError> {
@@ -59,12 +58,37 @@ impl Queue<EventKey> for Postgres {
     }
 
     async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let query = sqlx::query(NEXT_DUE).bind(names(lanes));
+        let query = sqlx::query(NEXT_DUE).bind(names(lanes)).bind(skips(lanes)).bind(takers(lanes, pattern));
         let row = query.fetch_one(&mut *self.connection().await?).await.map_err(error)?;
         Ok(wait(row.try_get("seconds").map_err(error)?))
     }
 }
 
+impl Postgres {
+    async fn claim_round(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<PgRow>, StoreError> {
+        let Some(lane) = lanes.first() else { return Ok(Vec::new()) };
+        let rows = sqlx::query(CLAIM)
+            .bind(i64::from(limit))
+            .bind(lane.lease.as_secs_f64())
+            .bind(i64::from(lane.max_attempts))
+            .bind(names(lanes))
+            .bind(lanes.iter().map(|lane| i64::from(lane.limit)).collect::<Vec<_>>())
+            .bind(skips(lanes))
+            .bind(self.turns.of(lanes))
+            .bind(takers(lanes, pattern))
+            .fetch_all(&mut *self.connection().await?)
+            .await
+            .map_err(error)?;
+        let taken = rows.iter().map(|row| Ok((row.try_get("endpoint")?, row.try_get("turn")?)));
+        self.turns.took(taken.collect::<Result<_, _>>().map_err(error)?);
+        Ok(rows)
+    }
+}
+
 fn names(lanes: &[Lane]) -> Vec<String> {
     lanes.iter().map(|lane| lane.name.to_string()).collect()
+}
+
+fn skips(lanes: &[Lane]) -> Vec<bool> {
+    lanes.iter().map(|lane| lane.skips_dead).collect()
 }

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::super::{BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pruned, StoreError};
+use super::super::operations::pauses;
+use super::super::{BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pause, Pruned, StoreError};
 use super::tx::by_key;
 use super::{PgTx, Postgres, error, rows};
 use crate::clock::Timestamp;
@@ -89,6 +90,10 @@ impl Ledger for Postgres {
             .await
             .map_err(error)?;
         row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
+    }
+
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError> {
+        pauses::list(self).await
     }
 
     async fn prune(&self, retention: &Retention, batch: u32) -> Result<Pruned, StoreError> {

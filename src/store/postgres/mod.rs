@@ -27,6 +27,7 @@ use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgPoolOptions, PgSeverit
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Row as _};
 
 use super::StoreError;
+use super::turns::Turns;
 pub(super) use tx::PgTx;
 
 /// How long a statement of its own waits for a connection; units of work have a limit of their own.
@@ -44,6 +45,7 @@ pub(super) struct Postgres {
     pool: PgPool,
     /// The newest migration that this binary knows.
     version: i64,
+    turns: Turns,
 }
 
 impl Postgres {
@@ -57,7 +59,7 @@ impl Postgres {
             .test_before_acquire(false)
             .before_acquire(|connection, _| Box::pin(writable(connection)))
             .connect_lazy_with(options);
-        Ok(Self { pool, version })
+        Ok(Self { pool, version, turns: Turns::default() })
     }
 
     pub(super) async fn close(&self) {

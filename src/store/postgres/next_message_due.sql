@@ -15,3 +15,4 @@ SELECT min(CASE WHEN (
               AND available_at <= now() AND lease_until >= now())
        ) - now()) END)::float8 AS seconds
 FROM unnest($1::text[]) AS lane (name)
+WHERE NOT EXISTS (SELECT FROM pauses p WHERE p.kind = 'destination' AND p.name = lane.name)

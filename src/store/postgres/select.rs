@@ -54,6 +54,6 @@ impl Backend for Postgres {
 }
 
 /// A glob for LIKE.
-fn pattern(glob: &str) -> String {
+pub(super) fn pattern(glob: &str) -> String {
     glob.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_").replace('*', "%")
 }

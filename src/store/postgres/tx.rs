@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::super::{Finish, Insertion, Locked, RowState, StoreError};
 use super::{Postgres, accept, commit_error, error, rows};
-use crate::model::{Event, EventKey, Leased, NewEvent};
+use crate::model::{DueEvent, Event, EventKey, Leased, NewEvent};
 
 const FIND: &str = include_str!("find_event.sql");
 const LOCK: &str = include_str!("lock_event.sql");
@@ -81,7 +81,7 @@ impl PgTx {
         row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
     }
 
-    pub(in crate::store) async fn lock(&mut self, leased: &Leased<EventKey>) -> Result<Locked, StoreError> {
+    pub(in crate::store) async fn lock(&mut self, leased: &Leased<DueEvent>) -> Result<Locked, StoreError> {
         let row = by_key(sqlx::query(LOCK), &leased.item)
             .bind(leased.epoch)
             .fetch_optional(&mut *self.connection)
@@ -89,7 +89,7 @@ impl PgTx {
             .map_err(error)?;
         match row {
             Some(row) => {
-                let event = rows::event(&row, leased.item.clone()).map_err(error)?;
+                let event = rows::event(&row, leased.item.key.clone()).map_err(error)?;
                 Ok(Locked::Event(Box::new(event)))
             }
             None => Ok(Locked::Gone),

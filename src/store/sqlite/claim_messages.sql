@@ -1,8 +1,10 @@
--- Claims due messages of the destination $2: $1 rows, for $3 seconds; $4 failures exhaust a row.
+-- Claims due messages of the destination $2: $1 rows, for $3 seconds; $4 failures exhaust a row. None
+-- while it is paused.
 WITH due AS MATERIALIZED (
     SELECT id, available_at, attempts, crash_attempts + (lease_until IS NOT NULL) AS crashes
     FROM outbox INDEXED BY outbox_unpublished
     WHERE destination = $2 AND published_at IS NULL AND review_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.kind = 'destination' AND p.name = $2)
       AND available_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       AND (lease_until IS NULL OR lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
     ORDER BY available_at, id

@@ -17,3 +17,4 @@ SELECT min(CASE WHEN EXISTS (
              AND lease_until >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))
        END) AS seconds
 FROM json_each($1) lane
+WHERE NOT EXISTS (SELECT 1 FROM pauses p WHERE p.kind = 'destination' AND p.name = lane.value)

@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteRow;
 use tracing::warn;
 
 use super::super::{Existing, RowState};
-use crate::model::{Content, Event, EventKey, Headers, Leased, Message};
+use crate::model::{Content, DueEvent, Event, EventKey, Headers, Leased, Message};
 
 pub(super) fn existing(row: &SqliteRow) -> Result<Existing, sqlx::Error> {
     let body: Option<Vec<u8>> = row.try_get("body")?;
@@ -48,13 +48,14 @@ pub(super) fn key(row: &SqliteRow) -> Result<EventKey, sqlx::Error> {
 }
 
 /// A claimed event; `None` if the claim found it exhausted and put it aside for a person.
-pub(super) fn claimed_event(row: &SqliteRow) -> Result<Option<Leased<EventKey>>, sqlx::Error> {
+pub(super) fn claimed_event(row: &SqliteRow) -> Result<Option<Leased<DueEvent>>, sqlx::Error> {
     let key = key(row)?;
     if let Some(reason) = row.try_get::<Option<&str>, _>("review_reason")? {
         warn!(endpoint = &*key.endpoint, event_id = key.event_id, reason, "event.needs_review");
         return Ok(None);
     }
-    leased(row, key).map(Some)
+    let event_type = row.try_get("event_type")?;
+    leased(row, DueEvent { key, event_type }).map(Some)
 }
 
 /// A claimed message; `None` if the claim found it exhausted and put it aside for a person.

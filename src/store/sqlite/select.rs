@@ -43,6 +43,6 @@ impl Backend for Sqlite {
 }
 
 /// A glob for GLOB: only `*` means anything.
-fn pattern(glob: &str) -> String {
+pub(super) fn pattern(glob: &str) -> String {
     glob.replace('[', "[[]").replace('?', "[?]")
 }

@@ -12,7 +12,7 @@ use super::super::tx::storable;
 use super::super::{Existing, Finish, Insertion, Locked, StoreError};
 use super::values::text;
 use super::{Sqlite, commit_error, error, rows};
-use crate::model::{BatchRequest, Event, EventKey, Leased, NewEvent};
+use crate::model::{BatchRequest, DueEvent, Event, EventKey, Leased, NewEvent};
 
 const ACCEPT: &str = include_str!("accept.sql");
 const KEEP: &str = include_str!("keep_request.sql");
@@ -122,7 +122,7 @@ impl SqliteTx {
         row.map(|row| rows::event(&row, key.clone())).transpose().map_err(error)
     }
 
-    pub(in crate::store) async fn lock(&mut self, leased: &Leased<EventKey>) -> Result<Locked, StoreError> {
+    pub(in crate::store) async fn lock(&mut self, leased: &Leased<DueEvent>) -> Result<Locked, StoreError> {
         let row = by_key(sqlx::query(LOCK), &leased.item)
             .bind(leased.epoch)
             .fetch_optional(&mut *self.connection)
@@ -130,7 +130,7 @@ impl SqliteTx {
             .map_err(error)?;
         match row {
             Some(row) => {
-                let event = rows::event(&row, leased.item.clone()).map_err(error)?;
+                let event = rows::event(&row, leased.item.key.clone()).map_err(error)?;
                 Ok(Locked::Event(Box::new(event)))
             }
             None => Ok(Locked::Gone),
