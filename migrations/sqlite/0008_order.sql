@@ -24,6 +24,10 @@ CREATE INDEX webhook_inbox_unprocessed ON webhook_inbox (endpoint, ordered, avai
 CREATE INDEX webhook_inbox_ordered ON webhook_inbox (endpoint, ordering_key, seq)
     WHERE processed_at IS NULL AND ordered = 1;
 
+-- Rows that no worker finds due, since a request works on them itself: found again if it does not come to its end.
+CREATE INDEX webhook_inbox_exchanges ON webhook_inbox (available_at, seq)
+    WHERE processed_at IS NULL AND review_at IS NULL AND available_at >= '9999-12-31T00:00:00.000Z';
+
 -- The newest version that was applied, by key.
 CREATE TABLE ordering_state (
     endpoint     TEXT NOT NULL,

@@ -1,12 +1,11 @@
 //! The parts of a gateway, built and connected but not yet running.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::StartError;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Destination, Route};
+use crate::config::{Config, Destination, OnDead, Route};
 use crate::dispatch::{Asker, Dispatcher};
 use crate::egress::Network;
 use crate::handler::{Registry, Resolved, SetupError};
@@ -62,9 +61,12 @@ impl Parts {
             .map_err(StartError::Tls)?;
         // What another mode left at a proxy endpoint has no route any more: it stays in the backlog, where it is seen.
         let served = config.endpoints.values().filter(|endpoint| endpoint.proxied().is_none());
+        let shares = Shares::new(
+            served.clone().map(|of| (&of.name, of.concurrency, of.ordered == Some(OnDead::Skip))),
+            &config.routes,
+            &config.handlers,
+        );
         let served: Vec<Arc<str>> = served.map(|endpoint| Arc::clone(&endpoint.name)).collect();
-        let shares =
-            Shares::new(served.iter().map(|name| (name, None, false)), &config.routes, &BTreeMap::new());
         let replay_job = ReplayJob::new(
             Arc::clone(&inbox),
             Arc::clone(&store.replays),

@@ -26,6 +26,11 @@ pub struct Endpoint {
     pub settings: BTreeMap<String, String>,
     /// When the reply is sent.
     pub mode: Mode,
+    /// Whether events of one ordering key are worked on in the order of their arrival, and what a dead one does to those
+    /// behind it.
+    pub ordered: Option<OnDead>,
+    /// Events worked on at once by this process, if fewer than there are hands.
+    pub concurrency: Option<usize>,
     /// JSON pointers into the body and the values they must have, else `wrong_environment`.
     pub expect: Vec<(String, serde_json::Value)>,
     /// A genuine request comes at least this often, or somebody should know; only metrics and alerts use it.
@@ -43,6 +48,15 @@ pub struct SigningSecret {
     pub until: Option<Timestamp>,
     /// The reference it came from (`env:NAME`), for messages.
     pub reference: String,
+}
+
+/// What an event that needs review does to those of its ordering key that came after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDead {
+    /// They wait until it is redriven.
+    Block,
+    /// They go on.
+    Skip,
 }
 
 /// When an endpoint replies.

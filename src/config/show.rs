@@ -133,7 +133,7 @@ impl Lister<'_> {
 
 /// Tables of the first two levels, and lists of tables, have a heading; smaller ones stand on one line.
 fn is_section(parent: &Key, name: &str, value: &Value) -> bool {
-    let named = [Key::of(&["endpoints"]), Key::of(&["destinations"])];
+    let named = ["endpoints", "handlers", "destinations"].map(|name| Key::of(&[name]));
     match value {
         Value::Object(_) => *parent == Key::default() || named.contains(parent),
         Value::Array(_) => *parent == Key::default() && name == "routes",

@@ -26,6 +26,8 @@ pub struct Config {
     pub endpoints: BTreeMap<String, Arc<Endpoint>>,
     /// `[[routes]]` of all files, in file order.
     pub routes: Vec<Route>,
+    /// `[handlers.NAME]`: events that each of these works on at once in this process.
+    pub handlers: BTreeMap<String, usize>,
     /// `[destinations.NAME]`, by name.
     pub destinations: BTreeMap<String, Arc<Destination>>,
 }

@@ -20,6 +20,7 @@ pub(super) struct Fields {
     pub(super) occurred_at: Option<Timestamp>,
     pub(super) account: Option<String>,
     pub(super) ordering_key: Option<String>,
+    pub(super) version: Option<i64>,
 }
 
 /// Reads one event: an item of a batch, or all of the document. `request_id`: for `{unique}`; `around`: for all
@@ -57,6 +58,7 @@ pub(super) fn read(
         }),
         account: text("account", &recipe.account)?,
         ordering_key: text("ordering key", &recipe.ordering_key)?,
+        version: recipe.version.iter().find_map(|template| whole(&template.text(&scope).ok()?)),
     })
 }
 
@@ -82,6 +84,12 @@ fn id(first: &FirstOf, scope: &Scope<'_>) -> Result<String, Rejection> {
         Some(trouble) => Rejection::new(Reason::NoEventId, format!("genuine, but {trouble}")),
         None => Rejection::new(Reason::NoEventId, "genuine, but the event's id is empty"),
     })
+}
+
+/// A version: a whole number, or a time to the microsecond. What is neither guards nothing.
+fn whole(text: &str) -> Option<i64> {
+    let time = || text.parse::<Timestamp>().ok().map(|time| time.timestamp_micros());
+    text.parse().ok().or_else(time)
 }
 
 fn optional(name: &'static str, first: &FirstOf, scope: &Scope<'_>) -> Result<Option<String>, Rejection> {

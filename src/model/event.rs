@@ -66,6 +66,10 @@ pub struct NewEvent {
     pub account: Option<String>,
     /// Events with the same key may be handled in order.
     pub ordering_key: Option<String>,
+    /// Whether it waits for those of its key that came before it.
+    pub ordered: bool,
+    /// A newer state of what the key names has a greater one; only where the config says where it stands.
+    pub version: Option<i64>,
     /// `content-type` of the request.
     pub content_type: Option<String>,
     /// The request's headers, credentials removed.
@@ -112,6 +116,8 @@ pub struct Event {
     pub account: Option<String>,
     /// Events with the same key may be handled in order.
     pub ordering_key: Option<String>,
+    /// See [`NewEvent::version`].
+    pub version: Option<i64>,
     /// `content-type` of the request.
     pub content_type: Option<String>,
     /// The request's headers, credentials removed.

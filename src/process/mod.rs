@@ -26,7 +26,7 @@ use crate::handler::Handler;
 pub struct HandlerRun {
     /// The handler's name.
     pub handler: Arc<str>,
-    /// `processed`, `ignored`, `flagged`, `failed` or `permanent`.
+    /// `processed`, `ignored`, `flagged`, `superseded` (it did not run), `failed` or `permanent`.
     pub outcome: &'static str,
 }
 

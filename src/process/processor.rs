@@ -24,7 +24,7 @@ use crate::store::{Finish, StoreError, Unit};
 /// A unit of work that is committed.
 #[derive(Debug)]
 pub struct Work {
-    /// `processed`, `ignored` or `flagged`, as `webhook_inbox.outcome` has it.
+    /// `processed`, `ignored`, `flagged` or `superseded`, as `webhook_inbox.outcome` has it.
     pub outcome: &'static str,
     /// The handlers that ran.
     pub runs: Vec<HandlerRun>,
@@ -114,6 +114,9 @@ impl Processor {
         let plan = close.plan(self.plan_of(event));
         let read = if plan.handlers.is_empty() { None } else { self.read(event) };
         let event = read.as_ref().unwrap_or(event);
+        if close.is_guarded() && !tx.is_current(event).await? {
+            return superseded(tx, event, &plan, runs, close).await;
+        }
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
         for handling in &plan.handlers {
             let name = handling.name;
@@ -144,6 +147,7 @@ impl Processor {
     }
 
     /// The handlers that work on this event.
+    #[must_use]
     pub fn handlers_of(&self, event: &Event) -> Vec<&Arc<str>> {
         self.plan_of(event).handlers.iter().map(|handling| handling.name).collect()
     }
@@ -153,6 +157,21 @@ impl Processor {
         let of_endpoint = self.router.of(endpoint).filter_map(|at| self.steps.get(at));
         !Plan::new(of_endpoint).only(route).is_empty()
     }
+}
+
+/// A newer event of its key was applied: it is recorded, and nothing is done.
+async fn superseded(
+    tx: &mut Unit,
+    event: &Event,
+    plan: &Plan<'_>,
+    runs: &mut Vec<HandlerRun>,
+    close: &Close<'_>,
+) -> Result<(Finish, Duration), Broken> {
+    let finish = Finish { outcome: "superseded", review_reason: None };
+    let time = close.write(tx, event, &finish).await?;
+    let run = |name: &Arc<str>| HandlerRun { handler: Arc::clone(name), outcome: "superseded" };
+    runs.extend(plan.handlers.iter().map(|handling| run(handling.name)));
+    Ok((finish, time))
 }
 
 /// Runs one handler under its savepoint and within the time left. Its future is the only one that may be cut.
@@ -305,6 +324,10 @@ fn report(event: &Event, finish: &Finish, runs: &[HandlerRun], took: Duration) {
     let duration_ms = took.as_secs_f64() * 1e3;
     match finish.outcome {
         "ignored" => info!(event_id, endpoint, event_type, handlers, duration_ms, "event.ignored"),
+        "superseded" => {
+            let (ordering_key, version) = (event.ordering_key.as_deref(), event.version);
+            info!(event_id, endpoint, event_type, handlers, ordering_key, version, "event.superseded");
+        }
         "flagged" => {
             let reason = finish.review_reason.as_deref();
             warn!(event_id, endpoint, event_type, handlers, duration_ms, reason, "event.flagged");

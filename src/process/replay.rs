@@ -47,6 +47,11 @@ impl Close<'_> {
         }
     }
 
+    /// Whether events that are too old are passed over. A replay is meant to repeat the past.
+    pub(super) fn is_guarded(&self) -> bool {
+        matches!(self, Self::Finish)
+    }
+
     pub(super) fn failpoint(&self) -> &'static str {
         match self {
             Self::Finish => "process.before_commit",

@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue};
 use super::parts::{Confidence, Parts, Source};
 use super::plan::{Answer, Confirm, Handshake, Recipe, Variant};
 use super::template::{Source as From, Template};
+use super::text::Texts;
 use super::{Algorithm, DefinitionError, Sample, Setting, SettingsError, compile, raw};
 use crate::model::{Headers, Outcome, Reason, Reply};
 
@@ -108,6 +109,29 @@ impl Provider {
     /// An unknown or missing setting, or a value that cannot stand in its place.
     pub fn configure(&self, settings: &BTreeMap<String, String>) -> Result<Arc<Self>, SettingsError> {
         self.configure_variant(settings, None)
+    }
+
+    /// The same definition for an endpoint whose events are ordered: by the definition's own key, or by the template
+    /// `key`; with the template `version`, what is older than the last that was applied is passed over.
+    ///
+    /// # Errors
+    /// What is wrong with the templates; empty: the definition has no key of its own.
+    pub fn ordered(&self, key: Option<&str>, version: Option<&str>) -> Result<Arc<Self>, String> {
+        let Source { file, text, raw } = &*self.source;
+        let mut raw = raw.clone();
+        if let Some(key) = key {
+            raw.event.ordering_key = Texts::one(key);
+        }
+        if raw.event.ordering_key.is_empty() {
+            return Err(String::new());
+        }
+        raw.event.ordered = true;
+        raw.event.version = version.map(Texts::one).unwrap_or_default();
+        let source = Source { file: file.clone(), text: text.clone(), raw };
+        let compiled = compile::compile(Arc::new(source), &BTreeMap::new()).map_err(|errors| {
+            errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join("; ")
+        })?;
+        Ok(Arc::new(compiled))
     }
 
     /// Like [`Provider::configure`], restricted to one variant, also one that is off unless named.

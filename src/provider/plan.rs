@@ -198,6 +198,9 @@ pub(crate) struct Recipe {
     pub(crate) occurred_at: Option<(FirstOf, Vec<Unit>)>,
     pub(crate) account: FirstOf,
     pub(crate) ordering_key: FirstOf,
+    /// Whether events with the same key are handled in the order of their arrival.
+    pub(crate) ordered: bool,
+    pub(crate) version: FirstOf,
     /// All JSON pointers of the above, read in one pass.
     pub(crate) picker: Picker,
     /// Whether the signature covers the id and the type.

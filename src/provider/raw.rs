@@ -209,6 +209,12 @@ pub(crate) struct Event {
     pub(crate) account: Texts,
     #[serde(default)]
     pub(crate) ordering_key: Texts,
+    /// Of an endpoint's configuration, not of the file.
+    #[serde(skip)]
+    pub(crate) ordered: bool,
+    /// The same.
+    #[serde(skip)]
+    pub(crate) version: Texts,
     #[serde(default)]
     pub(crate) volatile: Texts,
     #[serde(default, deserialize_with = "strings")]

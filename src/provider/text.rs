@@ -41,6 +41,11 @@ impl Texts {
         self.0.iter()
     }
 
+    /// One that stands in no file of definitions.
+    pub(crate) fn one(text: &str) -> Self {
+        Self(vec![Text(Spanned::new(0..0, text.to_owned()))])
+    }
+
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -181,6 +181,7 @@ fn stored(event: &NewEvent, received_at: Timestamp) -> Event {
         received_at,
         account: event.account.clone(),
         ordering_key: event.ordering_key.clone(),
+        version: event.version,
         content_type: event.content_type.clone(),
         headers: Arc::clone(&event.headers),
         body: event.body.clone(),

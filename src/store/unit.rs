@@ -6,8 +6,13 @@ use std::time::Duration;
 use super::postgres::PgTx;
 use super::sqlite::SqliteTx;
 use super::tx::{Engine, on};
-use super::{Finish, Insertion, StoreError, Tx};
+use super::{Finish, Insertion, Param, Sql, StoreError, Tx};
 use crate::model::{DueEvent, Event, EventKey, Leased, NewEvent};
+
+const APPLY_VERSION: Sql = Sql {
+    postgres: include_str!("postgres/apply_version.sql"),
+    sqlite: include_str!("sqlite/apply_version.sql"),
+};
 
 /// What [`Unit::lock`] found.
 #[derive(Debug)]
@@ -112,6 +117,18 @@ impl Unit {
         message_id: &str,
     ) -> Result<(), StoreError> {
         on!(&mut self.0.0, tx => tx.forward(event, route, destination, message_id).await)
+    }
+
+    /// Whether the event is no older than the last one of its ordering key that was applied; then it is the last one as
+    /// soon as this transaction commits. An event without key or version always is.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub async fn is_current(&mut self, event: &Event) -> Result<bool, StoreError> {
+        let (Some(key), Some(version)) = (&event.ordering_key, event.version) else { return Ok(true) };
+        let text = |text: &str| Param::Text(Some(text.to_owned()));
+        let params = [text(&event.key.endpoint), text(key), Param::Bigint(Some(version))];
+        Ok(self.execute(APPLY_VERSION, &params).await? == 1)
     }
 
     /// The last statement of a unit of work: sets `processed_at` on exactly one row, which must be unprocessed.

@@ -5,6 +5,7 @@ mod destinations;
 mod endpoints;
 mod example;
 mod layers;
+mod ordering;
 mod proxy;
 mod routes;
 mod secrets;

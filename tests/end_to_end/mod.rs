@@ -12,6 +12,8 @@ mod interop;
 mod keys;
 mod leases;
 mod proxy;
+mod order;
+mod pauses;
 mod prune;
 mod random_kills;
 mod replays;

@@ -20,6 +20,7 @@ pub fn event(event_type: &str, id: &str, body: &str) -> Event {
         received_at: Timestamp::from_timestamp(1_700_000_100, 0).unwrap(),
         account: None,
         ordering_key: None,
+        version: None,
         content_type: Some("application/json".into()),
         headers: Arc::new(Headers::new()),
         body: body.to_owned().into(),

@@ -9,6 +9,7 @@ mod guards;
 mod learned;
 mod ledger;
 mod operations;
+mod order;
 mod outbox;
 mod pauses;
 mod postgres;

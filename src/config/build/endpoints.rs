@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
 use super::values::{DAY, MINUTE};
-use super::{Context, proxy};
+use super::{Context, ordering, proxy};
 use crate::clock::Timestamp;
 use crate::config::key::Key;
 use crate::config::problem::suggest;
@@ -52,6 +52,8 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
         secrets: secrets?,
         keyring,
         settings,
+        ordered: ordering::on_dead(raw),
+        concurrency: raw.concurrency,
         expect,
         expect_every,
     })
@@ -86,6 +88,7 @@ fn provider(
         context.report.error_help(&key.child("provider"), what, help);
         return None;
     };
+    let provider = ordering::provider(key, raw, provider, context)?;
     let (endpoint_key, key) = (key, key.child("settings"));
     let (mut all, mut shown) = (BTreeMap::new(), BTreeMap::new());
     for (name, text) in &raw.settings {

@@ -8,6 +8,7 @@ mod endpoints;
 mod kinds;
 mod listeners;
 mod log;
+mod ordering;
 mod proxy;
 mod queues;
 mod routes;
@@ -71,6 +72,7 @@ pub(super) fn build(raw: &Raw, sources: &Sources, report: &mut Report) -> Option
         log,
         endpoints,
         routes,
+        handlers: ordering::handlers(raw, context),
         destinations,
     };
     whole::check(&config, raw, context);

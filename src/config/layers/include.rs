@@ -96,7 +96,7 @@ fn refuse_nested(layer: &Layer, report: &mut Report) {
 fn refuse_doubles(layers: &[Layer], report: &mut Report) {
     let mut seen: BTreeMap<Key, &Place> = BTreeMap::new();
     for layer in layers {
-        for section in ["endpoints", "destinations"] {
+        for section in ["endpoints", "handlers", "destinations"] {
             let names = layer
                 .values
                 .get(section)

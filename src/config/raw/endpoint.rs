@@ -35,6 +35,24 @@ pub(crate) struct RawEndpoint {
     /// such an endpoint, also none with `endpoint = "*"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proxy: Option<String>,
+    /// Events with the same key are worked on one at a time, in the order of their arrival: `true` for the key of the
+    /// provider's definition, or a template of the definition language such as `{json:/data/object/customer}`. Events
+    /// without the key are not held up. Only with `mode = "async"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ordering_key: Option<RawOrderingKey>,
+    /// A template for what grows with each change of what `ordering_key` names: a whole number or a time, such as
+    /// `{json:/created}`. An event with a smaller one than the last that was worked on for its key is recorded as
+    /// superseded, and nothing is done. Only with `ordering_key`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// What an event that needs review does to those of its key that came after it; `block` unless said. Only with
+    /// `ordering_key`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) on_dead: Option<RawOnDead>,
+    /// Events worked on at once by one process, at most `inbox.concurrency`. Only with `mode = "async"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) concurrency: Option<usize>,
     /// JSON pointers into the body and the values they must have, else the request is rejected as
     /// `wrong_environment`.
     #[serde(default)]
@@ -59,6 +77,26 @@ pub(crate) enum RawMode {
     Async,
     /// With what a destination answers while the provider waits: `proxy` names it.
     Proxy,
+}
+
+/// `true`, or a template.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RawOrderingKey {
+    /// The key of the provider's definition, or none.
+    Own(bool),
+    /// A template.
+    Template(String),
+}
+
+/// What a dead event does to those behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RawOnDead {
+    /// They wait until it is redriven.
+    Block,
+    /// They go on; when it is redriven, it comes after them.
+    Skip,
 }
 
 /// A signing secret, alone or with the moment from which it counts no more.

@@ -6,6 +6,7 @@
 
 mod destination;
 mod endpoint;
+mod handler;
 mod outbox;
 mod route;
 mod sections;
@@ -17,7 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(super) use destination::{RawDestination, RawDestinationType, RawSign};
-pub(super) use endpoint::{RawEndpoint, RawMode, RawSecret};
+pub(super) use endpoint::{RawEndpoint, RawMode, RawOnDead, RawOrderingKey, RawSecret};
+pub(super) use handler::RawHandler;
 pub(super) use outbox::RawOutbox;
 pub(super) use route::{RawRoute, RawSqlParam, RawSqlType};
 pub(super) use sections::{
@@ -53,6 +55,8 @@ pub(super) struct Raw {
     pub(super) endpoints: BTreeMap<String, RawEndpoint>,
     /// Which events go where. An event takes every route that matches; the entries of all files are appended.
     pub(super) routes: Vec<RawRoute>,
+    /// How handlers are used, by name.
+    pub(super) handlers: BTreeMap<String, RawHandler>,
     /// Where messages go, by name: lower-case letters, digits, `-` and `_`.
     pub(super) destinations: BTreeMap<String, RawDestination>,
 }

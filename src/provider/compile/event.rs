@@ -36,10 +36,11 @@ impl Compiler<'_> {
         });
         let account = self.templates(&raw.account, "event.account", Place::Event);
         let ordering_key = self.templates(&raw.ordering_key, "event.ordering_key", Place::Event);
+        let version = self.templates(&raw.version, "version", Place::Event);
         for text in raw.volatile.iter().filter(|text| !text.as_str().starts_with('/')) {
             self.error(Some(text), "event.volatile", "a JSON pointer starts with `/`".into());
         }
-        let all = [&id, &event_type, &account, &ordering_key].into_iter().flatten();
+        let all = [&id, &event_type, &account, &ordering_key, &version].into_iter().flatten();
         let picker = picker(all.chain(occurred_at.iter().flat_map(|(value, _)| value)));
         Recipe {
             format,
@@ -52,6 +53,8 @@ impl Compiler<'_> {
             occurred_at,
             account,
             ordering_key,
+            ordered: raw.ordered,
+            version,
             picker,
         }
     }

@@ -1,5 +1,5 @@
 -- Exchanges whose end nobody recorded in time, at most $1: what the destination made of the event is unknown, so that
--- nobody sends it again. They stand at the end of the live index.
+-- nobody sends it again. They have an index of their own.
 WITH lost AS MATERIALIZED (
     SELECT provider, endpoint, event_id
     FROM webhook_inbox

@@ -45,6 +45,8 @@ pub(super) async fn insert(
         .bind(column(events, |event| event.ordering_key.as_deref()))
         .bind(column(events, |event| event.trace_context.as_deref()))
         .bind(column(events, |event| storable(event.occurred_at)))
+        .bind(column(events, |event| event.ordered))
+        .bind(column(events, |event| event.version))
         .fetch_all(connection)
         .await?;
     rows.iter()

@@ -30,6 +30,7 @@ pub(super) fn event(row: &PgRow, key: EventKey) -> Result<Event, sqlx::Error> {
         received_at: row.try_get("received_at")?,
         account: row.try_get("account")?,
         ordering_key: row.try_get("ordering_key")?,
+        version: row.try_get("version")?,
         content_type: row.try_get("content_type")?,
         headers: Arc::new(Headers::from_json(headers).unwrap_or_default()),
         body: body.into(),

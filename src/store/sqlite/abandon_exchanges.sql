@@ -1,8 +1,8 @@
 -- Exchanges whose end nobody recorded in time, at most $1: what the destination made of the event is unknown, so that
--- nobody sends it again. They stand at the end of the live index.
+-- nobody sends it again. They have an index of their own.
 WITH lost AS MATERIALIZED (
     SELECT provider, endpoint, event_id
-    FROM webhook_inbox INDEXED BY webhook_inbox_unprocessed
+    FROM webhook_inbox INDEXED BY webhook_inbox_exchanges
     WHERE processed_at IS NULL AND review_at IS NULL AND available_at >= '9999-12-31T00:00:00.000Z'
       AND lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
     ORDER BY available_at, seq

@@ -1,3 +1,3 @@
-SELECT event_type, occurred_at, received_at, account, ordering_key, content_type, headers, body, trace_context
+SELECT event_type, occurred_at, received_at, account, ordering_key, version, content_type, headers, body, trace_context
 FROM webhook_inbox
 WHERE provider = $1 AND endpoint = $2 AND event_id = $3

@@ -201,4 +201,6 @@ fn bind_event<'q>(query: SqliteQuery<'q>, event: &'q NewEvent) -> SqliteQuery<'q
         .bind(event.ordering_key.as_deref())
         .bind(event.trace_context.as_deref())
         .bind(storable(event.occurred_at).map(text))
+        .bind(event.ordered)
+        .bind(event.version)
 }
