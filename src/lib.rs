@@ -12,6 +12,7 @@ pub mod verify;
 pub mod mapping;
 pub mod retry;
 pub mod egress;
+pub mod jq;
 pub mod routing;
 pub mod config;
 pub mod store;

@@ -22,6 +22,7 @@ mod fuzz;
 mod handler;
 mod ingress;
 mod interop;
+mod jq;
 mod keys;
 mod mutants;
 mod provider;

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use super::StartError;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Destination, OnDead, Route};
+use crate::config::{Config, Destination, Matching, OnDead, Route};
 use crate::dispatch::{Asker, Dispatcher};
 use crate::egress::Network;
 use crate::handler::{Registry, Resolved, SetupError};
 use crate::ingress::IngressState;
+use crate::jq::Runner;
 use crate::keys::{Keys, LearnedKeys};
 use crate::model::DueEvent;
 use crate::observe::{Measured, Metrics};
-use crate::process::{Processor, Step};
+use crate::process::{Processor, Selection, Step};
 use crate::receive::{Receiver, Wake};
 use crate::routing::Router;
 use crate::store::{Inbox, Outbox, Queue, Store};
@@ -125,7 +126,18 @@ async fn processor(config: &Config, handlers: &Registry, store: &Store) -> Resul
     let providers = config.endpoints.values();
     let providers = providers.map(|endpoint| (Arc::clone(&endpoint.name), Arc::clone(&endpoint.provider)));
     let processor = Processor::new(Router::new(&config.routes), steps, config.inbox.statement_timeout);
-    Ok(processor.reading(providers.collect()))
+    Ok(processor.reading(providers.collect()).selecting(selection(config)))
+}
+
+/// What the routes ask of events, and the endpoints where the first answer counts.
+fn selection(config: &Config) -> Selection {
+    let first = config.endpoints.values().filter(|endpoint| endpoint.matching == Matching::First);
+    Selection {
+        questions: config.routes.iter().map(Route::question).collect(),
+        origins: config.routes.iter().map(|route| route.origin.clone()).collect(),
+        first: first.map(|endpoint| Arc::clone(&endpoint.name)).collect(),
+        runner: Runner::default(),
+    }
 }
 
 fn step(handler: Option<Resolved>, route: &Route) -> Step {

@@ -31,6 +31,8 @@ pub struct Endpoint {
     pub ordered: Option<OnDead>,
     /// Events worked on at once by this process, if fewer than there are hands.
     pub concurrency: Option<usize>,
+    /// Which of the routes that match an event take it.
+    pub matching: Matching,
     /// JSON pointers into the body and the values they must have, else `wrong_environment`.
     pub expect: Vec<(String, serde_json::Value)>,
     /// A genuine request comes at least this often, or somebody should know; only metrics and alerts use it.
@@ -57,6 +59,15 @@ pub enum OnDead {
     Block,
     /// They go on.
     Skip,
+}
+
+/// Which of the routes that match an event take it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// All of them.
+    All,
+    /// The first one, in the order of the config.
+    First,
 }
 
 /// When an endpoint replies.

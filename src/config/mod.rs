@@ -24,7 +24,7 @@ mod units;
 mod whole;
 
 pub use destination::{Destination, DestinationKind};
-pub use endpoint::{Endpoint, Mode, OnDead, SigningSecret};
+pub use endpoint::{Endpoint, Matching, Mode, OnDead, SigningSecret};
 pub use key::{Key, Place, Places};
 pub use load::{DEFAULT_FILE, Flag, Loaded, Merged, Sources, load, merge};
 pub(crate) use problem::suggest;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::jq::{Expression, Question};
 use crate::routing::Rule;
 
 /// One `[[routes]]` entry: which events go where.
@@ -13,6 +14,10 @@ pub struct Route {
     pub endpoints: Vec<Arc<str>>,
     /// Globs over the event type.
     pub types: Vec<String>,
+    /// Whether it wants an event of these types.
+    pub filter: Option<Arc<Expression>>,
+    /// What becomes of a body that it forwards.
+    pub transform: Option<Arc<Expression>>,
     /// What it does.
     pub action: Action,
     /// The destinations of what its handler emits, or of the event itself.
@@ -28,7 +33,7 @@ pub enum Action {
     Handler(String),
     /// An SQL handler module.
     Sql(SqlModule),
-    /// Forward the event as it came.
+    /// Forward the event as it came, or its transform.
     Forward,
 }
 
@@ -83,6 +88,12 @@ impl Route {
             Action::Sql(module) => Some(&module.name),
             Action::Forward => None,
         }
+    }
+
+    /// What it asks of an event beyond its type.
+    #[must_use]
+    pub fn question(&self) -> Question {
+        Question { filter: self.filter.clone(), transform: self.transform.clone() }
     }
 }
 

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::sign::{self, SigningKey};
 use crate::clock::Timestamp;
-use crate::model::{Content, Headers, Message};
+use crate::model::{Content, Headers, Message, TRANSFORMED};
 
 /// What a destination and the message's provider have to say about the headers.
 pub(super) struct Policy<'a> {
@@ -145,6 +145,9 @@ fn ours(message: &Message, attempt: i32) -> Vec<(HeaderName, String)> {
     if matches!(message.content, Content::Payload(_)) {
         list.push(named("x-hookgate-aggregate-type", &message.aggregate_type));
         list.push(named("x-hookgate-aggregate-id", &message.aggregate_id));
+    }
+    if message.headers.as_ref().is_some_and(|headers| headers.first(TRANSFORMED).is_some()) {
+        list.push(named("x-hookgate-transformed", "true"));
     }
     if let Some(context) = &message.trace_context {
         list.push(named("traceparent", context));

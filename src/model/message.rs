@@ -11,6 +11,10 @@ use crate::clock::Timestamp;
 /// The destination of calls that confirm subscriptions. No configured destination can have this name.
 pub const CONFIRMATIONS: &str = "(confirmations)";
 
+/// A stored header of a forwarded event whose body is not the provider's but a route's transform of it. No request
+/// can bring a header of this name, which no HTTP parser takes.
+pub const TRANSFORMED: &str = "(transformed)";
+
 /// What a message carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {

@@ -14,7 +14,7 @@ pub use event::{BatchRequest, DueEvent, Event, EventKey, NewEvent};
 pub use exchange::{Answer, Asked};
 pub use headers::Headers;
 pub use lease::{Failure, Leased, Next};
-pub use message::{Attempt, AttemptOutcome, CONFIRMATIONS, Content, Message, NewMessage};
+pub use message::{Attempt, AttemptOutcome, CONFIRMATIONS, Content, Message, NewMessage, TRANSFORMED};
 pub use network::Networks;
 pub use outcome::{Outcome, Reason, Rejection, Reply};
 pub use request::Request;

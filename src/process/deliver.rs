@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::model::{Event, EventKey};
+use super::plan::Forward;
+use crate::model::{Event, EventKey, Headers, TRANSFORMED};
+use crate::provider::Provider;
 use crate::store::{Emitted, StoreError, Unit};
 
 /// The name of a forwarding route in message ids and in `outbox.route`.
@@ -38,16 +41,25 @@ pub(super) async fn address_emitted<'a>(
     Ok(())
 }
 
-/// Writes one row for each destination.
+/// Writes one row for each destination and form.
 pub(super) async fn forward(
     tx: &mut Unit,
     event: &Event,
     edition: Option<&str>,
-    to: &[&Arc<str>],
+    provider: Option<&Provider>,
+    forwards: &[Forward<'_>],
 ) -> Result<(), StoreError> {
-    for destination in to {
-        let id = message_id(&event.key, &[FORWARD, destination], edition);
-        tx.forward(event, FORWARD, destination, &id).await?;
+    for Forward { to, changed } in forwards {
+        match changed {
+            None => {
+                let id = message_id(&event.key, &[FORWARD, to], edition);
+                tx.forward(event, FORWARD, to, &id).await?;
+            }
+            Some((transform, body)) => {
+                let id = message_id(&event.key, &[FORWARD, to, "transform", transform], edition);
+                tx.forward(&transformed(event, body, provider), FORWARD, to, &id).await?;
+            }
+        }
     }
     Ok(())
 }
@@ -56,6 +68,35 @@ pub(super) async fn forward(
 #[must_use]
 pub fn forwarded_id(key: &EventKey, destination: &str) -> String {
     message_id(key, &[FORWARD, destination], None)
+}
+
+/// Headers that speak of the body as it came, beside the provider's signature.
+const OF_THE_BODY: [&str; 8] = [
+    "content-type",
+    "content-encoding",
+    "content-md5",
+    "content-digest",
+    "repr-digest",
+    "digest",
+    "signature",
+    "signature-input",
+];
+
+/// The event with another body, and without the headers that were true of the first.
+fn transformed(event: &Event, body: &Bytes, provider: Option<&Provider>) -> Event {
+    let signed = provider.map(Provider::signature_headers).unwrap_or_default();
+    let goes = |name: &str| !OF_THE_BODY.contains(&name) && !signed.iter().any(|header| header == name);
+    let mut headers = Headers::new();
+    for (name, value) in event.headers.iter().filter(|(name, _)| goes(name)) {
+        headers.push(name, value);
+    }
+    headers.push(TRANSFORMED, "true");
+    Event {
+        body: body.clone(),
+        content_type: Some("application/json".to_owned()),
+        headers: Arc::new(headers),
+        ..event.clone()
+    }
 }
 
 /// What makes a handler's message the same message when the event is worked on again.

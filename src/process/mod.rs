@@ -12,12 +12,14 @@ mod deliver;
 mod plan;
 mod processor;
 mod replay;
+mod select;
 
 use std::sync::Arc;
 
 pub use deliver::forwarded_id;
 pub use processor::{Failed, Processor, Work};
 pub use replay::Replaying;
+pub use select::Selection;
 
 use crate::handler::Handler;
 
@@ -41,7 +43,7 @@ pub enum Step {
         /// Where its messages go; none: they wait for the user's own relay.
         emit: Vec<Arc<str>>,
     },
-    /// Forwards the event as it came.
+    /// Forwards the event as it came, or what the route's transform makes of it.
     Forward {
         /// Where it goes.
         destinations: Vec<Arc<str>>,

@@ -2,17 +2,34 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::Step;
 use super::deliver::FORWARD;
 use crate::handler::Handler;
 
-/// The work of one event: each handler once and each destination once, however many routes name them.
+/// The work of one event: each handler once, and each destination once for each form of the event, however many routes
+/// name them.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
     /// The handlers in route order.
     pub(super) handlers: Vec<Handling<'a>>,
-    /// Where the event goes as it came.
-    pub(super) forward: Vec<&'a Arc<str>>,
+    /// Where the event goes, and as what.
+    pub(super) forward: Vec<Forward<'a>>,
+}
+
+/// The event on its way to one destination.
+pub(super) struct Forward<'a> {
+    pub(super) to: &'a Arc<str>,
+    /// The transform and the body that it made; without one it goes as it came.
+    pub(super) changed: Option<(&'a str, Bytes)>,
+}
+
+/// One route that takes the event.
+pub(super) struct Taken<'a> {
+    pub(super) step: &'a Step,
+    /// See [`Forward::changed`].
+    pub(super) changed: Option<(&'a str, Bytes)>,
 }
 
 /// One handler and the destinations of what it emits.
@@ -26,23 +43,27 @@ pub(super) struct Handling<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(steps: impl Iterator<Item = &'a Step>) -> Self {
+    pub(super) fn new(routes: impl Iterator<Item = Taken<'a>>) -> Self {
         let mut plan = Self::default();
-        for step in steps {
+        for Taken { step, changed } in routes {
             match step {
                 Step::Handle { name, handler, emit } => add_all(plan.handling(name, handler), emit),
-                Step::Forward { destinations } => add_all(&mut plan.forward, destinations),
+                Step::Forward { destinations } => {
+                    for to in destinations {
+                        plan.forward(Forward { to, changed: changed.clone() });
+                    }
+                }
             }
         }
         plan
     }
 
     /// What one route of these does: a handler by its name (all of that name, or one by its number), all forwards
-    /// (`forward`), or what goes to one destination as it came (`forward:crm`).
+    /// (`forward`), or what goes to one destination (`forward:crm`).
     pub(super) fn only(mut self, route: &str) -> Self {
         self.handlers.retain(|handling| handling.route == route || **handling.name == *route);
         let destination = route.strip_prefix("forward:");
-        self.forward.retain(|to| route == FORWARD || destination == Some(&***to));
+        self.forward.retain(|forward| route == FORWARD || destination == Some(&**forward.to));
         self
     }
 
@@ -53,6 +74,14 @@ impl<'a> Plan<'a> {
     /// The destinations of what was emitted under this route.
     pub(super) fn emit_of(&self, route: &str) -> &[&'a Arc<str>] {
         self.handlers.iter().find(|handling| handling.route == route).map_or(&[], |handling| &handling.emit)
+    }
+
+    /// A destination gets the event once as it came, and once for each transform.
+    fn forward(&mut self, new: Forward<'a>) {
+        let form = |it: &Forward<'a>| (it.to, it.changed.as_ref().map(|(transform, _)| *transform));
+        if !self.forward.iter().any(|known| form(known) == form(&new)) {
+            self.forward.push(new);
+        }
     }
 
     fn handling(&mut self, name: &'a Arc<str>, handler: &'a Arc<dyn Handler>) -> &mut Vec<&'a Arc<str>> {

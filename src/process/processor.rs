@@ -6,12 +6,14 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
-use super::plan::{Handling, Plan};
+use super::plan::{Handling, Plan, Taken};
 use super::replay::Close;
+use super::select::{Selection, Undecided};
 use super::{HandlerRun, Step, deliver};
 use crate::failpoint;
 use crate::handler::{HandlerError, Outcome};
@@ -47,6 +49,7 @@ pub struct Processor {
     steps: Vec<Step>,
     statement_timeout: Duration,
     providers: HashMap<Arc<str>, Arc<Provider>>,
+    selection: Selection,
 }
 
 impl Processor {
@@ -54,13 +57,20 @@ impl Processor {
     /// may take longer than `statement_timeout`.
     #[must_use]
     pub fn new(router: Router, steps: Vec<Step>, statement_timeout: Duration) -> Self {
-        Self { router, steps, statement_timeout, providers: HashMap::new() }
+        Self { router, steps, statement_timeout, providers: HashMap::new(), selection: Selection::default() }
     }
 
     /// With the providers of the endpoints, by whose definitions events that are no JSON are read as JSON.
     #[must_use]
     pub fn reading(mut self, providers: HashMap<Arc<str>, Arc<Provider>>) -> Self {
         self.providers = providers;
+        self
+    }
+
+    /// With what the routes ask of events beyond their type.
+    #[must_use]
+    pub fn selecting(mut self, selection: Selection) -> Self {
+        self.selection = selection;
         self
     }
 
@@ -111,12 +121,14 @@ impl Processor {
         runs: &mut Vec<HandlerRun>,
         close: &Close<'_>,
     ) -> Result<(Finish, Duration), Broken> {
-        let plan = close.plan(self.plan_of(event));
-        let read = if plan.handlers.is_empty() { None } else { self.read(event) };
+        let routes: Vec<usize> = self.router.matching(&event.key.endpoint, &event.event_type).collect();
+        let read = if self.is_read(&routes) { self.read(event) } else { None };
         let event = read.as_ref().unwrap_or(event);
         if close.is_guarded() && !tx.is_current(event).await? {
-            return superseded(tx, event, &plan, runs, close).await;
+            return superseded(tx, event, &close.plan(self.plan_of(event)), runs, close).await;
         }
+        let taken = self.selection.select(event, routes).await?;
+        let plan = close.plan(self.plan(taken));
         let mut verdict = Verdict { taken: !plan.forward.is_empty(), ..Verdict::default() };
         for handling in &plan.handlers {
             let name = handling.name;
@@ -128,7 +140,8 @@ impl Processor {
         if !runs.is_empty() {
             deliver::address_emitted(tx, event, edition, |route| plan.emit_of(route)).await?;
         }
-        deliver::forward(tx, event, edition, &plan.forward).await?;
+        let provider = self.providers.get(&event.key.endpoint).map(AsRef::as_ref);
+        deliver::forward(tx, event, edition, provider, &plan.forward).await?;
         let finish = verdict.finish();
         let time = close.write(tx, event, &finish).await?;
         Ok((finish, time))
@@ -141,12 +154,26 @@ impl Processor {
         Some(Event { document: Some(document), ..event.clone() })
     }
 
-    fn plan_of(&self, event: &Event) -> Plan<'_> {
-        let matching = self.router.matching(&event.key.endpoint, &event.event_type);
-        Plan::new(matching.filter_map(|at| self.steps.get(at)))
+    /// Whether any of these routes reads the event as JSON.
+    fn is_read(&self, routes: &[usize]) -> bool {
+        let handles = |at: &usize| matches!(self.steps.get(*at), Some(Step::Handle { .. }));
+        routes.iter().any(handles) || self.selection.reads(routes)
     }
 
-    /// The handlers that work on this event.
+    fn plan(&self, taken: Vec<(usize, Option<Bytes>)>) -> Plan<'_> {
+        Plan::new(taken.into_iter().filter_map(|(at, body)| {
+            let changed = self.selection.transform(at).zip(body);
+            Some(Taken { step: self.steps.get(at)?, changed })
+        }))
+    }
+
+    /// What all routes ask for that an event's type fits.
+    fn plan_of(&self, event: &Event) -> Plan<'_> {
+        let matching = self.router.matching(&event.key.endpoint, &event.event_type);
+        self.plan(matching.map(|at| (at, None)).collect())
+    }
+
+    /// The handlers that may work on this event: filters are not asked.
     #[must_use]
     pub fn handlers_of(&self, event: &Event) -> Vec<&Arc<str>> {
         self.plan_of(event).handlers.iter().map(|handling| handling.name).collect()
@@ -154,8 +181,8 @@ impl Processor {
 
     /// Whether an endpoint has a route of this name, for whatever types.
     pub(super) fn has_route(&self, endpoint: &str, route: &str) -> bool {
-        let of_endpoint = self.router.of(endpoint).filter_map(|at| self.steps.get(at));
-        !Plan::new(of_endpoint).only(route).is_empty()
+        let all = self.router.of(endpoint).map(|at| (at, None)).collect();
+        !self.plan(all).only(route).is_empty()
     }
 }
 
@@ -282,6 +309,12 @@ impl Broken {
             error = self.text,
             "event.failed"
         );
+    }
+}
+
+impl From<Undecided> for Broken {
+    fn from(Undecided { failure, text }: Undecided) -> Self {
+        Self { failure, handler: None, connection_is_whole: true, text }
     }
 }
 

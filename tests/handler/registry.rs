@@ -24,6 +24,8 @@ fn route(action: Action, line: usize) -> Route {
     Route {
         endpoints: vec!["billing".into()],
         types: vec!["*".into()],
+        filter: None,
+        transform: None,
         action,
         destinations: vec![],
         origin: format!("hookgate.toml:{line}"),

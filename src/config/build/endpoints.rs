@@ -10,8 +10,8 @@ use super::{Context, ordering, proxy};
 use crate::clock::Timestamp;
 use crate::config::key::Key;
 use crate::config::problem::suggest;
-use crate::config::raw::{RawEndpoint, RawSecret};
-use crate::config::{Endpoint, SigningSecret};
+use crate::config::raw::{RawEndpoint, RawMatching, RawSecret};
+use crate::config::{Endpoint, Matching, SigningSecret};
 use crate::provider::{Provider, SettingsError};
 use crate::verify::Keyring;
 
@@ -42,6 +42,12 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
         return None;
     }
     let mode = proxy::mode(&key, raw, &provider, context);
+    if raw.matching == RawMatching::First && proxy::is(raw) {
+        context.report.error(
+            &key.child("match"),
+            "belongs to routes, and none is for an endpoint with `mode = \"proxy\"`",
+        );
+    }
     named.then_some(())?;
     Some(Endpoint {
         name: name.into(),
@@ -54,6 +60,10 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
         settings,
         ordered: ordering::on_dead(raw),
         concurrency: raw.concurrency,
+        matching: match raw.matching {
+            RawMatching::All => Matching::All,
+            RawMatching::First => Matching::First,
+        },
         expect,
         expect_every,
     })

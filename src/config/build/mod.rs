@@ -5,6 +5,7 @@
 
 mod destinations;
 mod endpoints;
+mod expressions;
 mod kinds;
 mod listeners;
 mod log;

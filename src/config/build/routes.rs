@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Context, proxy, sql};
+use super::{Context, expressions, proxy, sql};
 use crate::config::key::Key;
 use crate::config::problem::suggest;
 use crate::config::raw::{Raw, RawEndpoint, RawRoute};
 use crate::config::{Action, Endpoint, Route};
+use crate::jq::Expression;
 
 /// The routes in order. `endpoints` are those that came out right; others are reported elsewhere.
 pub(super) fn routes(
@@ -22,12 +23,20 @@ pub(super) fn routes(
         let names = selected(&key, raw_route, raw, context);
         let action = action(&key, raw_route, context);
         let destinations = destinations(&key, raw_route, raw, context);
-        let (Some(names), Some(action), Some(destinations)) = (names, action, destinations) else { continue };
-        let endpoints =
-            names.iter().filter_map(|name| endpoints.get(*name)).map(|e| Arc::clone(&e.name)).collect();
+        let expressions = expressions::of(&key, raw_route, context);
+        let (Some(names), Some(action), Some(destinations), Some((filter, transform))) =
+            (names, action, destinations, expressions)
+        else {
+            continue;
+        };
+        let selected: Vec<&Endpoint> =
+            names.iter().filter_map(|name| endpoints.get(*name)).map(AsRef::as_ref).collect();
         let origin = context.report.places.nearest(&key).line();
-        let route = Route { endpoints, types: raw_route.types.clone(), action, destinations, origin };
+        let endpoints = selected.iter().map(|endpoint| Arc::clone(&endpoint.name)).collect();
+        let types = raw_route.types.clone();
+        let route = Route { endpoints, types, filter, transform, action, destinations, origin };
         refuse_repetition(&key, &route, &routes, context);
+        expressions::refuse_unreachable(&key, &route, &selected, &routes, context);
         routes.push(route);
     }
     routes
@@ -182,6 +191,10 @@ fn destinations(key: &Key, route: &RawRoute, raw: &Raw, context: &mut Context<'_
 
 /// Two routes that say the same would run the handler, or send the event, twice.
 fn refuse_repetition(key: &Key, route: &Route, before: &[Route], context: &mut Context<'_>) {
+    let same_expressions = |other: &Route| {
+        let text = |expression: &Option<Arc<Expression>>| expression.as_ref().map(|it| it.text().to_owned());
+        text(&route.filter) == text(&other.filter) && text(&route.transform) == text(&other.transform)
+    };
     let same_action = |other: &Route| match (&route.action, &other.action) {
         (Action::Handler(a), Action::Handler(b)) => a == b,
         (Action::Sql(a), Action::Sql(b)) => a.path == b.path,
@@ -192,7 +205,9 @@ fn refuse_repetition(key: &Key, route: &Route, before: &[Route], context: &mut C
     };
     let shares_endpoint = |other: &Route| route.endpoints.iter().any(|name| other.endpoints.contains(name));
     let shares_type = |other: &Route| route.types.iter().any(|pattern| other.types.contains(pattern));
-    let twin = before.iter().find(|other| same_action(other) && shares_endpoint(other) && shares_type(other));
+    let twin = before.iter().find(|other| {
+        same_action(other) && same_expressions(other) && shares_endpoint(other) && shares_type(other)
+    });
     if let Some(twin) = twin {
         let what =
             format!("repeats the route at {}: the same would be done twice for each event", twin.origin);

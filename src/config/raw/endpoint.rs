@@ -53,6 +53,9 @@ pub(crate) struct RawEndpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) concurrency: Option<usize>,
+    /// Whether all routes that match take an event, or only the first of them in the order of the file.
+    #[serde(default, rename = "match")]
+    pub(crate) matching: RawMatching,
     /// JSON pointers into the body and the values they must have, else the request is rejected as
     /// `wrong_environment`.
     #[serde(default)]
@@ -64,6 +67,17 @@ pub(crate) struct RawEndpoint {
     /// Larger bodies are answered 413. Up to 64MiB; the provider's own maximum, or 1MiB, unless said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_body: Option<SizeText>,
+}
+
+/// Which of the routes that match an event take it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RawMatching {
+    /// All of them.
+    #[default]
+    All,
+    /// The first one, in the order of the file.
+    First,
 }
 
 /// When an endpoint replies.

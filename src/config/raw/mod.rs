@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(super) use destination::{RawDestination, RawDestinationType, RawSign};
-pub(super) use endpoint::{RawEndpoint, RawMode, RawOnDead, RawOrderingKey, RawSecret};
+pub(super) use endpoint::{RawEndpoint, RawMatching, RawMode, RawOnDead, RawOrderingKey, RawSecret};
 pub(super) use handler::RawHandler;
 pub(super) use outbox::RawOutbox;
 pub(super) use route::{RawRoute, RawSqlParam, RawSqlType};

@@ -22,6 +22,10 @@ pub(crate) struct RawRoute {
     #[serde(default = "all_types")]
     #[schemars(length(min = 1))]
     pub(crate) types: Vec<String>,
+    /// A jq expression over the event as JSON: the route takes the event if its single output is neither `false` nor
+    /// `null`. `$event` holds `id`, `type`, `provider`, `endpoint`, `account`, `occurred_at` and `received_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) filter: Option<String>,
     /// A built-in handler, or one of the embedding program's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) handler: Option<String>,
@@ -37,9 +41,12 @@ pub(crate) struct RawRoute {
     /// Destinations of the messages that the handler writes. Without it they wait for a relay of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) emit: Option<Vec<String>>,
-    /// Destinations that get the event as it came.
+    /// Destinations that get the event as it came, or what `transform` makes of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) forward: Option<Vec<String>>,
+    /// A jq expression over the event as JSON, whose single output is sent in place of the body. Only with `forward`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) transform: Option<String>,
 }
 
 fn all_types() -> Vec<String> {
