@@ -64,7 +64,7 @@ impl Builder {
         let parts = Parts::build(&config, &handlers, &store).await?;
         let public = bind("server.listen", config.server.listen).await?;
         let operators = bind("admin.listen", config.admin.listen).await?;
-        Ok(Gateway::launch(&config, &parts, store, lock, public, operators))
+        Ok(Gateway::launch(&config, parts, store, lock, public, operators))
     }
 }
 
@@ -86,6 +86,7 @@ struct Tasks {
     workers: [JoinHandle<()>; 3],
     pruner: JoinHandle<()>,
     sweeper: JoinHandle<()>,
+    keeping: JoinHandle<()>,
     monitor: JoinHandle<()>,
     admin: JoinHandle<()>,
 }
@@ -95,6 +96,7 @@ struct Tasks {
 struct Stop {
     ingress: CancellationToken,
     workers: CancellationToken,
+    keeping: CancellationToken,
     monitor: CancellationToken,
     admin: CancellationToken,
 }
@@ -102,7 +104,7 @@ struct Stop {
 impl Gateway {
     fn launch(
         config: &Config,
-        parts: &Parts,
+        parts: Parts,
         store: Store,
         lock: ServeLock,
         (public, ingress): (TcpListener, SocketAddr),
@@ -127,7 +129,7 @@ impl Gateway {
             ingress: tokio::spawn(ingress::serve(public, Arc::clone(&parts.ingress), stop.ingress.clone())),
             workers: [
                 work(
-                    parts,
+                    &parts,
                     &parts.inbox_job,
                     &config.inbox,
                     &parts.wake.worker,
@@ -135,7 +137,7 @@ impl Gateway {
                     &stop.workers,
                 ),
                 work(
-                    parts,
+                    &parts,
                     &parts.outbox_job,
                     &config.outbox,
                     &parts.wake.dispatcher,
@@ -143,7 +145,7 @@ impl Gateway {
                     &stop.workers,
                 ),
                 work(
-                    parts,
+                    &parts,
                     &parts.replay_job,
                     &config::Queue { concurrency: REPLAYS, ..config.inbox.clone() },
                     &Arc::default(), // nothing wakes it: an order may wait for the next look
@@ -151,6 +153,7 @@ impl Gateway {
                     &stop.workers,
                 ),
             ],
+            keeping: tokio::spawn(parts.keeping.run(stop.keeping.clone())),
             pruner: tokio::spawn(pruner.run(stop.workers.clone())),
             sweeper: tokio::spawn(sweeper.run(stop.workers.clone())),
             monitor: tokio::spawn(monitor.run(stop.monitor.clone())),
@@ -204,7 +207,7 @@ impl Gateway {
     /// the database. It takes `drain_delay` and `drain_timeout` at most, and a second. `true` if nothing was cut.
     pub async fn drain(self) -> bool {
         let Self { store, tasks, drain, _lock, .. } = self;
-        let Tasks { stop, ingress, workers, pruner, sweeper, monitor, admin } = tasks;
+        let Tasks { stop, ingress, workers, pruner, sweeper, keeping, monitor, admin } = tasks;
         // One end for requests and workers together, so that the time a supervisor must allow is known.
         let end = Instant::now() + drain;
         stop.ingress.cancel();
@@ -216,6 +219,8 @@ impl Gateway {
         let end = end.max(Instant::now() + LAST_GRACE);
         clean &= until(end, "pruner", pruner).await;
         clean &= until(end, "sweeper", sweeper).await;
+        stop.keeping.cancel();
+        clean &= until(end, "keeping", keeping).await;
         stop.monitor.cancel();
         clean &= until(end, "monitor", monitor).await;
         stop.admin.cancel();

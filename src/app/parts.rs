@@ -15,7 +15,7 @@ use crate::keys::{Keys, LearnedKeys};
 use crate::model::DueEvent;
 use crate::observe::{Measured, Metrics};
 use crate::process::{Processor, Selection, Step};
-use crate::receive::{Receiver, Wake};
+use crate::receive::{Keeper, KeeperTask, Receiver, Wake, Watch};
 use crate::routing::Router;
 use crate::store::{Inbox, Outbox, Queue, Store};
 use crate::worker::{InboxJob, OutboxJob, ReplayJob, Shares};
@@ -28,6 +28,7 @@ pub(super) struct Parts {
     pub(super) metrics: Arc<Metrics>,
     pub(super) wake: Wake,
     pub(super) ingress: Arc<IngressState>,
+    pub(super) keeping: KeeperTask,
     pub(super) inbox_job: Arc<InboxJob>,
     pub(super) outbox_job: Arc<OutboxJob>,
     pub(super) replay_job: Arc<ReplayJob>,
@@ -49,14 +50,16 @@ impl Parts {
             Arc::new(Measured::new(Arc::clone(&store.events), "inbox", Arc::clone(&metrics)));
         let outbox: Arc<dyn Outbox> =
             Arc::new(Measured::new(Arc::clone(&store.outbox), "outbox", Arc::clone(&metrics)));
+        let watch: Arc<dyn Watch> = Arc::<Metrics>::clone(&metrics);
+        let (keeper, keeping) = Keeper::new(Arc::clone(&inbox), config.quarantine, watch);
         let receiver = Receiver::new(
             config,
             Arc::clone(&inbox),
             Arc::clone(&processor),
             (Arc::new(Keys::new(&Network::default())), LearnedKeys::new(Arc::clone(&store.learned))),
+            (keeper, Arc::new(Asker::new(config, Arc::clone(&clock))?)),
             Arc::clone(&clock),
             wake.clone(),
-            Arc::new(Asker::new(config, Arc::clone(&clock))?),
         );
         let ingress = IngressState::new(config, Arc::new(receiver), Arc::clone(&metrics), Arc::clone(&clock))
             .map_err(StartError::Tls)?;
@@ -91,6 +94,7 @@ impl Parts {
             metrics,
             wake,
             ingress,
+            keeping,
             inbox_job: Arc::new(inbox_job),
             outbox_job: Arc::new(outbox_job),
             replay_job: Arc::new(replay_job),

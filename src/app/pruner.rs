@@ -40,7 +40,19 @@ impl Pruner {
             let mut total = Pruned::default();
             let ended = self.round(&mut total, &stop).await;
             if total != Pruned::default() {
-                info!(deleted = total.deleted, emptied = total.emptied, "store.pruned");
+                info!(
+                    deleted = total.deleted,
+                    emptied = total.emptied,
+                    outbox = total.outbox,
+                    attempts = total.attempts,
+                    quarantine = total.quarantine,
+                    audit = total.audit,
+                    replays = total.replays,
+                    "store.pruned"
+                );
+            }
+            if total.unsent > 0 {
+                warn!(rows = total.unsent, "outbox.pruned_unsent");
             }
             if let Err(error) = ended {
                 warn!(code = error.code(), %error, "store.prune_failed");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Shell;
 use super::shown::Mask;
 use crate::config::Config;
-use crate::store::{self, Operations, Pause, Store};
+use crate::store::{self, Learned, Operations, Pause, Store};
 
 /// An open store and what must not be shown of it.
 pub(in crate::cli) struct Desk {
@@ -29,6 +29,11 @@ impl Desk {
     /// What is held back.
     pub(in crate::cli) async fn pauses(&self) -> anyhow::Result<Vec<Pause>> {
         Ok(self.store.ledger.pauses().await?)
+    }
+
+    /// Secrets that providers handed over in band.
+    pub(in crate::cli) fn learned(&self) -> Arc<dyn Learned> {
+        Arc::clone(&self.store.learned)
     }
 
     /// What no command shows.

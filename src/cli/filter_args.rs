@@ -132,7 +132,7 @@ pub(in crate::cli) fn who(said: Option<&str>) -> String {
 }
 
 /// A time: how long ago, or when.
-fn moment(text: &str) -> Result<Timestamp, String> {
+pub(in crate::cli) fn moment(text: &str) -> Result<Timestamp, String> {
     if let Ok(age) = humantime::parse_duration(text) {
         return SystemClock
             .now()

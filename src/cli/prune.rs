@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{Shell, out};
+use super::{Shell, out, warn};
 use crate::config::Retention;
 use crate::store::{self, Ledger, PRUNE_BATCH, Pruned, StoreError};
 
@@ -17,9 +17,24 @@ pub async fn run(_: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mut total = Pruned::default();
     let ended = prune(store.ledger.as_ref(), &config.retention, &mut total).await;
     store.close().await;
-    out(format_args!("webhook_inbox: {} rows deleted, {} payloads emptied", total.deleted, total.emptied))?;
+    report(&total)?;
     ended?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn report(total: &Pruned) -> anyhow::Result<()> {
+    out(format_args!("webhook_inbox: {} rows deleted, {} payloads emptied", total.deleted, total.emptied))?;
+    for (table, rows) in total.tables().into_iter().filter(|(table, _)| !table.starts_with("webhook_inbox")) {
+        out(format_args!("{table}: {rows} rows deleted"))?;
+    }
+    if total.unsent > 0 {
+        warn(format_args!(
+            "{} messages without a destination went by their age alone: nothing says that your own relay has \
+             published them (`published_at` is NULL)",
+            total.unsent
+        ));
+    }
+    Ok(())
 }
 
 async fn prune(ledger: &dyn Ledger, retention: &Retention, total: &mut Pruned) -> Result<(), StoreError> {

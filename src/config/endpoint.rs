@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::model::Secret;
+use crate::model::{Reason, Secret};
 use crate::provider::Provider;
 use crate::verify::Keyring;
 
@@ -39,6 +39,36 @@ pub struct Endpoint {
     pub expect_every: Option<Duration>,
     /// Larger bodies are answered 413.
     pub max_body: usize,
+    /// Requests that were rejected for one of these reasons are kept, within bounds.
+    pub quarantine: Vec<Reason>,
+}
+
+impl Endpoint {
+    /// Reasons for which a rejected request can be kept at all: those with a body that may turn out to be genuine.
+    /// Handshakes are not kept: they hold secrets, and no event.
+    pub const KEEPABLE: [Reason; 9] = [
+        Reason::SignatureMismatch,
+        Reason::StaleTimestamp,
+        Reason::FutureTimestamp,
+        Reason::UnknownKey,
+        Reason::KeyUnavailable,
+        Reason::Precondition,
+        Reason::WrongEnvironment,
+        Reason::MissingSignature,
+        Reason::MalformedSignature,
+    ];
+
+    /// Those of them for which one is kept unless the endpoint says otherwise: it was signed. What is not signed at all
+    /// is sent by anybody who looks for open doors, and no secret will ever prove it.
+    pub const KEPT: [Reason; 7] = [
+        Reason::SignatureMismatch,
+        Reason::StaleTimestamp,
+        Reason::FutureTimestamp,
+        Reason::UnknownKey,
+        Reason::KeyUnavailable,
+        Reason::Precondition,
+        Reason::WrongEnvironment,
+    ];
 }
 
 /// One signing secret of an endpoint.

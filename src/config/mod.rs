@@ -32,5 +32,5 @@ pub use problem::{ConfigError, Problem};
 pub use route::{Action, Route, SqlModule, SqlParam, SqlType};
 pub use schema::json_schema;
 pub use secret::{Environment, MIN_KEY_BYTES, SecretError, SecretRef};
-pub use sections::{Admin, Database, DatabaseUrl, Log, LogFormat, Queue, Retention, Server, Tls};
+pub use sections::{Admin, Database, DatabaseUrl, Log, LogFormat, Quarantine, Queue, Retention, Server, Tls};
 pub use whole::Config;

@@ -117,6 +117,27 @@ pub struct Retention {
     pub payload: Duration,
     /// The key row goes after this: the dedupe window.
     pub keys: Duration,
+    /// Published messages go after this, and so do those without destination, published or not.
+    pub outbox: Duration,
+    /// The records of attempts to deliver go after this.
+    pub attempts: Duration,
+    /// Requests in quarantine go after this, released or not. At most `keys`.
+    pub quarantine: Duration,
+    /// Lines of the audit log go after this.
+    pub audit: Duration,
+    /// Replays go this long after their end, with what they could not work on.
+    pub replays: Duration,
+}
+
+/// `[quarantine]`: how many rejected requests of one endpoint are kept. Genuine ones are outside these bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Quarantine {
+    /// Rows at once.
+    pub max_rows: u64,
+    /// Bytes of bodies, headers and URLs at once.
+    pub max_bytes: u64,
+    /// Requests looked at in a minute, by each process.
+    pub per_minute: u32,
 }
 
 /// `[log]`

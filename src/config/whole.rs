@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Admin, Database, Destination, Endpoint, Log, Queue, Retention, Route, Server};
+use super::{Admin, Database, Destination, Endpoint, Log, Quarantine, Queue, Retention, Route, Server};
 
 /// The whole configuration.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Config {
     pub inbox: Queue,
     /// `[outbox]`
     pub outbox: Queue,
+    /// `[quarantine]`
+    pub quarantine: Quarantine,
     /// `[retention]`
     pub retention: Retention,
     /// `[log]`

@@ -54,6 +54,13 @@ impl Headers {
         }
     }
 
+    /// Replaces the first value of one header that is `old`. `name` must be lower case.
+    pub fn replace_next(&mut self, name: &str, old: &[u8], new: &[u8]) {
+        if let Some((_, value)) = Arc::make_mut(&mut self.0).iter_mut().find(|(n, v)| n == name && v == old) {
+            *value = new.to_vec();
+        }
+    }
+
     /// The form in which the store keeps them: `[["name","value"],…]`, a value that is not UTF-8 as
     /// `{"base64":"…"}`. Nothing is lost, and a person can read it.
     #[must_use]

@@ -18,4 +18,4 @@ pub use message::{Attempt, AttemptOutcome, CONFIRMATIONS, Content, Message, NewM
 pub use network::Networks;
 pub use outcome::{Outcome, Reason, Rejection, Reply};
 pub use request::Request;
-pub use secret::Secret;
+pub use secret::{Secret, stretched};

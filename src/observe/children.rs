@@ -9,6 +9,7 @@ use prometheus::{Histogram, IntCounter, IntCounterVec, Result};
 use super::families::Families;
 use crate::config::{Config, Endpoint, Route};
 use crate::model::{Outcome, Reason};
+use crate::receive::NotKept;
 
 /// How a handler's run can end; see [`crate::process::HandlerRun::outcome`].
 const RUN_OUTCOMES: [&str; 6] = ["processed", "ignored", "flagged", "superseded", "failed", "permanent"];
@@ -27,6 +28,8 @@ pub(super) struct EndpointMetrics {
     pub(super) deadline: Option<Duration>,
     pub(super) lag: Histogram,
     pub(super) secrets: Vec<IntCounter>,
+    /// The same secrets, by what they are called in the store.
+    pub(super) fingerprints: Vec<String>,
     pub(super) types: HashMap<String, IntCounter>,
     pub(super) other_types: IntCounter,
 }
@@ -49,6 +52,9 @@ impl EndpointMetrics {
                     .get_metric_with_label_values(&[provider, name, handler, outcome])?;
             }
         }
+        for cause in NotKept::ALL {
+            families.not_kept.get_metric_with_label_values(&[name, cause.as_str()])?;
+        }
         families.declared.set(endpoint)?;
         Ok(Self {
             provider: Arc::clone(endpoint.provider.id()),
@@ -67,6 +73,7 @@ impl EndpointMetrics {
             secrets: (1..=endpoint.secrets.len())
                 .map(|p| families.secret_matches.get_metric_with_label_values(&[name, &p.to_string()]))
                 .collect::<Result<_>>()?,
+            fingerprints: endpoint.secrets.iter().map(|one| one.secret.fingerprint(name)).collect(),
             types: known_types(config, endpoint)
                 .into_iter()
                 .map(|t| Ok((t.to_owned(), of_type(t)?)))

@@ -42,6 +42,8 @@ pub(super) struct Families {
     pub(super) workers_alive: IntGaugeVec,
     pub(super) pruned: IntCounterVec,
     pub(super) paused: IntGaugeVec,
+    pub(super) quarantine_rows: IntGaugeVec,
+    pub(super) not_kept: IntCounterVec,
     pub(super) store_up: IntGauge,
     pub(super) clock_skew: GaugeVec,
     pub(super) durability_degraded: IntGaugeVec,
@@ -167,8 +169,8 @@ impl Families {
             pruned: counter(
                 registry,
                 "hookgate_pruned_total",
-                "What retention took: webhook_inbox (rows deleted, with their keys), webhook_inbox_payload (rows of \
-                 that table whose body and headers were emptied).",
+                "Rows that retention deleted, by table; webhook_inbox_payload: rows of webhook_inbox whose body and \
+                 headers were emptied.",
                 &["table"],
             )?,
             paused: register_one(
@@ -181,6 +183,23 @@ impl Families {
                     ),
                     &["kind", "name"],
                 )?,
+            )?,
+            quarantine_rows: register_one(
+                registry,
+                IntGaugeVec::new(
+                    Opts::new(
+                        "hookgate_quarantine_rows",
+                        "Requests that became no event and are kept, released ones until their age; counted up to 100001.",
+                    ),
+                    &["endpoint"],
+                )?,
+            )?,
+            not_kept: counter(
+                registry,
+                "hookgate_quarantine_not_kept_total",
+                "Rejected requests that were to be kept and are not: rate (too many in a minute), full (no room), busy \
+                 (too much waited to be written), store (it failed).",
+                &["endpoint", "cause"],
             )?,
             store_up: register_one(
                 registry,

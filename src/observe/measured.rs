@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::Metrics;
+use crate::config;
 use crate::model::{Attempt, Failure, Leased, Message, NewEvent, Next};
-use crate::store::{Confirm, Inbox, Insertion, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Unit};
+use crate::store::{
+    Confirm, Inbox, Insertion, Kept, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Unit,
+};
 
 /// A port of the store, measured: an inbox records how long units of work wait for their transaction, a queue counts
 /// settlements that came after the lease had passed on, an outbox also the tries to deliver.
@@ -47,6 +50,14 @@ impl<P: Inbox + ?Sized> Inbox for Measured<P> {
 
     async fn quarantine(&self, request: &Quarantined) -> Result<(), StoreError> {
         self.port.quarantine(request).await
+    }
+
+    async fn quarantine_rejected(
+        &self,
+        requests: &[Quarantined],
+        bounds: &config::Quarantine,
+    ) -> Result<Vec<Kept>, StoreError> {
+        self.port.quarantine_rejected(requests, bounds).await
     }
 
     async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError> {

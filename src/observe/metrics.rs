@@ -16,10 +16,6 @@ use crate::process::HandlerRun;
 use crate::receive::Receipt;
 use crate::store::{Backlog, Connections, Pause, Pruned};
 
-/// What retention takes: whole rows, or what is in them.
-const PRUNED_ROWS: &str = "webhook_inbox";
-const PRUNED_PAYLOADS: &str = "webhook_inbox_payload";
-
 /// All metrics of this process.
 pub struct Metrics {
     registry: Registry,
@@ -59,7 +55,7 @@ impl Metrics {
         for queue in ["inbox", "outbox", "replays"] {
             families.workers_alive.get_metric_with_label_values(&[queue])?;
         }
-        for table in [PRUNED_ROWS, PRUNED_PAYLOADS] {
+        for (table, _) in Pruned::default().tables() {
             families.pruned.get_metric_with_label_values(&[table])?;
         }
         for state in ["busy", "idle"] {
@@ -131,7 +127,7 @@ impl Metrics {
 
     /// Retention took this.
     pub fn pruned(&self, pruned: Pruned) {
-        for (table, rows) in [(PRUNED_ROWS, pruned.deleted), (PRUNED_PAYLOADS, pruned.emptied)] {
+        for (table, rows) in pruned.tables() {
             if let Ok(counter) = self.families.pruned.get_metric_with_label_values(&[table]) {
                 counter.inc_by(rows);
             }
@@ -168,6 +164,7 @@ impl Metrics {
         self.families.store_up.set(1);
         self.families.inbox.forget();
         self.families.outbox.forget();
+        self.families.quarantine_rows.reset();
         for (name, metrics) in &self.endpoints {
             let row = inbox.iter().find(|row| *row.name == **name && *row.provider == *metrics.provider);
             set(&self.families.inbox, &[&metrics.provider, name], row);

@@ -15,6 +15,7 @@ mod log;
 mod measured;
 mod metrics;
 mod monitor;
+mod standing;
 mod work;
 
 pub use line::{Exchange, request_line};

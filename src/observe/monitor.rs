@@ -12,7 +12,7 @@ use tracing::{info, warn};
 
 use super::Metrics;
 use crate::clock::{Clock as _, SystemClock};
-use crate::store::{Ledger, StoreError};
+use crate::store::{Ledger, SecretUse, StoreError};
 
 /// How often the store is asked.
 pub const INTERVAL: Duration = Duration::from_secs(2);
@@ -48,6 +48,8 @@ pub struct Monitor {
     interval: Duration,
     /// What the hourly counts already hold: verified events and duplicates since the start.
     flushed: HashMap<Arc<str>, (u64, u64)>,
+    /// The matches of secrets that the store knows of, by endpoint and fingerprint.
+    matched: HashMap<(Arc<str>, String), u64>,
 }
 
 impl Monitor {
@@ -56,7 +58,7 @@ impl Monitor {
     #[must_use]
     pub fn new(ledger: Arc<dyn Ledger>, metrics: Arc<Metrics>, interval: Duration) -> Self {
         let health = Arc::new(StoreHealth { good_for: interval * 5, seen: Mutex::new(None) });
-        Self { ledger, metrics, health, interval, flushed: HashMap::new() }
+        Self { ledger, metrics, health, interval, flushed: HashMap::new(), matched: HashMap::new() }
     }
 
     /// What it saw last.
@@ -100,6 +102,7 @@ impl Monitor {
         let (inbox, outbox) = self.ledger.backlog().await?;
         self.metrics.backlog(&inbox, &outbox);
         self.metrics.paused(&self.ledger.pauses().await?);
+        self.metrics.quarantine(&self.ledger.quarantine_rows(&self.metrics.endpoint_names()).await?);
         self.flush_counts().await?;
         for (endpoint, at) in self.ledger.last_verified().await? {
             self.metrics.verified(&endpoint, at);
@@ -126,6 +129,25 @@ impl Monitor {
                 self.ledger.count_events(&endpoint, new.0, new.1).await?;
                 *done = (events, duplicates);
             }
+        }
+        self.flush_matches().await
+    }
+
+    /// The same for the matches of secrets; each is made known once even if it never matches.
+    async fn flush_matches(&mut self) -> Result<(), StoreError> {
+        let totals = self.metrics.secret_totals();
+        let used: Vec<SecretUse> = totals
+            .iter()
+            .filter_map(|(endpoint, fingerprint, total)| {
+                let known = self.matched.get(&(Arc::clone(endpoint), fingerprint.clone()));
+                let matches = total.saturating_sub(known.copied().unwrap_or(0));
+                let (endpoint, fingerprint) = (Arc::clone(endpoint), fingerprint.clone());
+                (known.is_none() || matches > 0).then_some(SecretUse { endpoint, fingerprint, matches })
+            })
+            .collect();
+        if !used.is_empty() {
+            self.ledger.count_matches(&used).await?;
+            self.matched = totals.into_iter().map(|(name, print, total)| ((name, print), total)).collect();
         }
         Ok(())
     }

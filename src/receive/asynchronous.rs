@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tracing::info;
 
-use super::receiver::Receiver;
+use super::receiver::{Receiver, is_conflict};
 use super::{EventReceipt, Fault, Receipt};
 use crate::config::Endpoint;
 use crate::model::{NewEvent, Outcome};
@@ -51,7 +51,7 @@ impl Receiver {
                 );
                 Ok(EventReceipt::new(event, Outcome::Accepted))
             }
-            Insertion::Existing(first) if Self::is_conflict(endpoint, event, &first) => {
+            Insertion::Existing(first) if is_conflict(endpoint, event, &first) => {
                 self.conflict(endpoint, event, &first).await
             }
             Insertion::Existing(first) => Ok(Self::duplicate(endpoint, event, &first)),

@@ -30,7 +30,7 @@ impl Receiver {
                 Ok(lesson) => {
                     if let Some(why) = unlearned(endpoint, lesson) {
                         let rejection = Rejection::new(Reason::HandshakeMismatch, why);
-                        return Self::rejected(receipt, endpoint, request, rejection);
+                        return self.rejected(receipt, endpoint, request, rejection);
                     }
                 }
                 Err(error) => return receipt.faulty(Fault::Busy { code: error.code() }),

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 use tracing::{error, warn};
 
 use super::asked::{message, review_reason, tell};
-use super::receiver::Receiver;
+use super::receiver::{Receiver, is_conflict};
 use super::synchronous::LEASE_POLL;
 use super::{EventReceipt, Fault, Receipt};
 use crate::config::Endpoint;
@@ -135,7 +135,7 @@ impl Receiver {
     ) -> Result<Result<Found, crate::store::Existing>, StoreError> {
         let insertion = tx.insert(event).await?;
         if let Insertion::Existing(first) = &insertion
-            && Self::is_conflict(endpoint, event, first)
+            && is_conflict(endpoint, event, first)
         {
             return Ok(Err(first.clone()));
         }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::task;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::{Config, Endpoint, Mode};
 use crate::failpoint;
 use crate::keys::{Keys, LearnedKeys};
@@ -15,12 +16,13 @@ use crate::mapping;
 use crate::model::{NewEvent, Outcome, Reason, Rejection, Request};
 use crate::process::Processor;
 use crate::store::{Existing, Inbox, Quarantined};
-use crate::verify::{self, Decision, Fetched, Keyring, Verified};
+use crate::verify::{Decision, Verified};
 
 use super::flights::Flights;
 use super::gather::Gatherer;
 use super::hint::Hints;
-use super::{Courier, EventReceipt, Fault, Receipt};
+use super::judge::judge;
+use super::{Courier, EventReceipt, Fault, Keeper, Receipt, keep};
 
 /// Whom to wake after a commit. Both would find the rows by themselves at their next look.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +32,6 @@ pub struct Wake {
     /// The outbox's worker: there may be messages.
     pub dispatcher: Arc<Notify>,
 }
-
-/// How often one request may make the gateway fetch: a set of keys and its renewal, or one question for each live secret.
-const MAX_FETCHES: usize = 8;
 
 /// Takes requests in.
 pub struct Receiver {
@@ -44,6 +43,7 @@ pub struct Receiver {
     pub(super) hints: Hints,
     pub(super) flights: Flights,
     pub(super) gatherer: Gatherer,
+    pub(super) keeper: Keeper,
     pub(super) wake: Wake,
     pub(super) sync_timeout: Duration,
     pub(super) courier: Arc<dyn Courier>,
@@ -58,11 +58,12 @@ impl Receiver {
         inbox: Arc<dyn Inbox>,
         processor: Arc<Processor>,
         (keys, learned): (Arc<Keys>, LearnedKeys),
+        (keeper, courier): (Keeper, Arc<dyn Courier>),
         clock: Arc<dyn Clock>,
         wake: Wake,
-        courier: Arc<dyn Courier>,
     ) -> Self {
         Self {
+            keeper,
             keys,
             learned,
             gatherer: Gatherer::start(Arc::clone(&inbox)),
@@ -86,7 +87,7 @@ impl Receiver {
             Err(error) => return receipt.faulty(Fault::Busy { code: error.code() }),
         };
         let keyring = learned.as_deref().unwrap_or(&endpoint.keyring);
-        let verified = match self.judge(endpoint, &request, keyring, now).await {
+        let verified = match judge(&self.keys, endpoint, &request, keyring, (now, now)).await {
             Decision::Verified(verified) => verified,
             Decision::Handshake { reply, verified, learn, confirm } => {
                 let receipt = Receipt { verified, reply: Some(reply), ..receipt };
@@ -94,12 +95,12 @@ impl Receiver {
             }
             Decision::Rejected(rejection) => {
                 receipt.hint = self.hints.find(endpoint, &request, &rejection, now).await;
-                return Self::rejected(receipt, endpoint, &request, rejection);
+                return self.rejected(receipt, endpoint, &request, rejection);
             }
             Decision::Needs(key) => {
                 let detail = format!("{} must be fetched again and again", key.url);
                 let rejection = Rejection::new(Reason::KeyUnavailable, detail);
-                return Self::rejected(receipt, endpoint, &request, rejection);
+                return self.rejected(receipt, endpoint, &request, rejection);
             }
         };
         receipt.verified = true;
@@ -120,25 +121,6 @@ impl Receiver {
         }
     }
 
-    /// Verifies, and fetches what that needs in between.
-    async fn judge(
-        &self,
-        endpoint: &Endpoint,
-        request: &Request,
-        keyring: &Keyring,
-        now: Timestamp,
-    ) -> Decision {
-        let mut fetched = Fetched::nothing();
-        let mut decision = verify::verify(request, &endpoint.provider, keyring, &fetched, now);
-        for _ in 0..MAX_FETCHES {
-            let Decision::Needs(key) = &decision else { break };
-            let answer = self.keys.answer(&endpoint.name, key, now).await;
-            fetched.insert(key, answer);
-            decision = verify::verify(request, &endpoint.provider, keyring, &fetched, now);
-        }
-        decision
-    }
-
     async fn accept(&self, receipt: Receipt, endpoint: &Arc<Endpoint>, events: Vec<NewEvent>) -> Receipt {
         let receipt = match &endpoint.mode {
             Mode::Sync => self.accept_and_process(receipt, endpoint, events).await,
@@ -149,10 +131,11 @@ impl Receiver {
         receipt
     }
 
-    /// Not genuine: nothing is stored.
+    /// It goes no further. Whether it is kept for a release is seen to later.
     pub(super) fn rejected(
+        &self,
         receipt: Receipt,
-        endpoint: &Endpoint,
+        endpoint: &Arc<Endpoint>,
         request: &Request,
         rejection: Rejection,
     ) -> Receipt {
@@ -165,6 +148,8 @@ impl Receiver {
             bytes = request.body.len(),
             "webhook.rejected"
         );
+        let about = (receipt.hint.as_ref(), receipt.verified, receipt.request_id);
+        self.keeper.offer(endpoint, request, &rejection, about);
         Receipt { outcome: Outcome::Rejected, rejection: Some(rejection), ..receipt }
     }
 
@@ -172,39 +157,22 @@ impl Receiver {
     async fn unusable(
         &self,
         receipt: Receipt,
-        endpoint: &Endpoint,
+        endpoint: &Arc<Endpoint>,
         verified: &Verified,
         rejection: Rejection,
     ) -> Receipt {
         let request = verified.request();
         if rejection.reason.must_be_kept() {
-            let kept = Quarantined {
-                provider: Arc::clone(endpoint.provider.id()),
-                endpoint: Arc::clone(&endpoint.name),
-                reason: rejection.reason.as_str(),
-                hint: rejection.detail.to_string(),
-                event_id: None,
-                headers: Arc::new(mapping::storable_headers(request, &endpoint.provider)),
-                body: request.body.clone(),
-                body_sha256: mapping::sha256(&request.body),
-                verified: true,
-                request_id: receipt.request_id,
-            };
+            let (of, sent) = (Arc::clone(endpoint), request.clone());
+            let about = (rejection.reason.as_str(), rejection.detail.to_string());
+            let row = task::spawn_blocking(move || keep::row(&of, &sent, about, &rand::random::<[u8; 16]>()));
+            let Ok(row) = row.await else { return receipt.faulty(Fault::Busy { code: "panic".into() }) };
+            let kept = Quarantined { request_id: receipt.request_id, ..row };
             if let Err(error) = self.inbox.quarantine(&kept).await {
                 return receipt.faulty(Fault::Busy { code: error.code() });
             }
         }
-        Self::rejected(receipt, endpoint, request, rejection)
-    }
-
-    /// Whether the row that was there holds another body than this event.
-    pub(super) fn is_conflict(endpoint: &Endpoint, event: &NewEvent, existing: &Existing) -> bool {
-        match &existing.body {
-            Some(first) if existing.body_sha256 != event.body_sha256 => {
-                !first.is_empty() && !mapping::same_event(first, &event.body, &endpoint.provider)
-            }
-            _ => false,
-        }
+        self.rejected(receipt, endpoint, request, rejection)
     }
 
     /// The first body stays; the second one is kept for an operator and answered as a success.
@@ -225,13 +193,16 @@ impl Receiver {
             provider: Arc::clone(&event.key.provider),
             endpoint: Arc::clone(&event.key.endpoint),
             reason: "conflict",
-            hint: "the same event id came before with another body; the first one is kept".into(),
+            hint: None,
+            detail: "the same event id came before with another body; the first one is kept".into(),
             event_id: Some(event.key.event_id.clone()),
             headers: Arc::clone(&event.headers),
             body: event.body.clone(),
             body_sha256: event.body_sha256,
             verified: true,
             request_id: event.request_id,
+            sent: None,
+            age: Duration::ZERO,
         };
         match self.inbox.quarantine(&kept).await {
             Ok(()) => Ok(EventReceipt::known(event, Outcome::Conflict, first.received_at)),
@@ -249,5 +220,15 @@ impl Receiver {
             "event.duplicate"
         );
         EventReceipt::known(event, Outcome::Duplicate, first.received_at)
+    }
+}
+
+/// Whether the row that was there holds another body than this event.
+pub(super) fn is_conflict(endpoint: &Endpoint, event: &NewEvent, existing: &Existing) -> bool {
+    match &existing.body {
+        Some(first) if existing.body_sha256 != event.body_sha256 => {
+            !first.is_empty() && !mapping::same_event(first, &event.body, &endpoint.provider)
+        }
+        _ => false,
     }
 }

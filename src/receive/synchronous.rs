@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::receiver::Receiver;
+use super::receiver::{Receiver, is_conflict};
 use super::{EventReceipt, Fault, Receipt};
 use crate::clock::Timestamp;
 use crate::config::Endpoint;
@@ -76,7 +76,7 @@ impl Receiver {
                     return Err(store(&error));
                 }
             };
-            if Self::is_conflict(endpoint, event, &existing) {
+            if is_conflict(endpoint, event, &existing) {
                 tx.rollback().await;
                 return self.conflict(endpoint, event, &existing).await.map_err(|fault| (fault, Vec::new()));
             }

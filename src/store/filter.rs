@@ -35,6 +35,9 @@ pub struct Filter {
     /// The message's destination; of events: those that have a message for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destination: Option<String>,
+    /// Of requests in quarantine: why they are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Where a row stands, in one word.

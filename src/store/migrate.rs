@@ -21,6 +21,7 @@ macro_rules! migrations {
             (7, "operations", include_str!(concat!("../../migrations/", $engine, "/0007_operations.sql"))),
             (8, "order", include_str!(concat!("../../migrations/", $engine, "/0008_order.sql"))),
             (9, "flow", include_str!(concat!("../../migrations/", $engine, "/0009_flow.sql"))),
+            (10, "quarantine", include_str!(concat!("../../migrations/", $engine, "/0010_quarantine.sql"))),
             (12, "proxy", include_str!(concat!("../../migrations/", $engine, "/0012_proxy.sql"))),
         ]
     };

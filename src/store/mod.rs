@@ -11,6 +11,7 @@
 mod error;
 mod exchange;
 mod filter;
+mod kept;
 mod lock;
 mod migrate;
 mod open;
@@ -31,10 +32,13 @@ mod value;
 pub use error::StoreError;
 pub use exchange::{Ending, MAX_KEPT_ANSWER, Opened, Recorded};
 pub use filter::{Cursor, Filter, Listed, Page, QueueName, State};
+pub use kept::{Kept, Quarantined, Sent};
 pub use lock::{ServeLock, lock_for_serving};
 pub use migrate::migrate;
 pub use open::{Store, connect};
-pub use operate::{EventCursor, Operations, Passed, Replay, Replays, Upcoming};
+pub use operate::{
+    EventCursor, IsConflict, Operations, Passed, ReleaseOrder, Released, Replay, Replays, Upcoming,
+};
 pub use ports::{Inbox, Learned, Ledger, Outbox, Queue};
 pub use records::{
     AttemptRecord, ContentRecord, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord,
@@ -42,7 +46,7 @@ pub use records::{
 };
 pub use rows::{
     BACKLOG_CAP, Backlog, Condition, Confirm, Connections, Existing, Finish, Insertion, Lane, Learner,
-    Lesson, PRUNE_BATCH, Pruned, Quarantined, RowState, Settled, Taker,
+    Lesson, PRUNE_BATCH, Pruned, RowState, SecretMatches, SecretUse, Settled, Taker,
 };
 pub use tx::Tx;
 pub use unit::{Emitted, Locked, Unit};

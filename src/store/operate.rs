@@ -6,12 +6,40 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Cursor, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord, Filter, Listed, NewReplay,
-    Page, Pausable, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord, Replayable, Settled,
-    StoreError,
+    Cursor, DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord, Existing, Filter, Listed,
+    NewReplay, Page, Pausable, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord, Replayable,
+    Settled, StoreError,
 };
 use crate::clock::Timestamp;
-use crate::model::{EventKey, Leased};
+use crate::model::{EventKey, Leased, NewEvent};
+
+/// Who orders a release.
+#[derive(Clone, Debug)]
+pub struct ReleaseOrder {
+    /// The name.
+    pub who: String,
+    /// The order's line in the audit log.
+    pub audit: i64,
+}
+
+/// What became of a request that was to be released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// It is released.
+    Done {
+        /// Events that are rows of the inbox now.
+        new: usize,
+        /// Events that were there before.
+        known: usize,
+    },
+    /// An event of the same id is there with another body: nothing was changed.
+    Conflict,
+    /// Somebody else has released it, or it is gone.
+    Gone,
+}
+
+/// Whether an event contradicts the row that is there under its key.
+pub type IsConflict<'a> = dyn Fn(&NewEvent, &Existing) -> bool + Sync + 'a;
 
 /// Operations: what operators ask and order. Lists are read part by part; none of them costs more the further it is
 /// read, and no statement walks over more than a fixed number of rows or the rows of a partial index.
@@ -70,6 +98,32 @@ pub trait Operations: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn quarantined_one(&self, id: i64) -> Result<Option<QuarantineDetail>, StoreError>;
+
+    /// Requests in quarantine that a release is for, the oldest first: not released, and no conflict.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn unreleased(&self, filter: &Filter, page: &Page) -> Result<Listed<QuarantineRecord>, StoreError>;
+
+    /// Lets a request go: its events become rows of the inbox, it is marked as released and counted in the order's
+    /// line of the audit log, all in one transaction. Events that were there before are left as they are; one that
+    /// conflicts, by `conflicts`, keeps everything as it was.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn release(
+        &self,
+        id: i64,
+        events: &[NewEvent],
+        order: &ReleaseOrder,
+        conflicts: &IsConflict<'_>,
+    ) -> Result<Released, StoreError>;
+
+    /// Notes why a request could not be released.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn not_released(&self, id: i64, reason: &str) -> Result<(), StoreError>;
 
     /// What waits for a person in one queue or both, the latest first.
     ///

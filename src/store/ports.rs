@@ -1,15 +1,16 @@
 //! The ports: what the rest of the gateway asks of a database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::{
-    Backlog, Condition, Confirm, Connections, Insertion, Lane, Learner, Lesson, Pause, Pruned, Quarantined,
-    Settled, StoreError, Unit,
+    Backlog, Condition, Confirm, Connections, Insertion, Kept, Lane, Learner, Lesson, Pause, Pruned,
+    Quarantined, SecretMatches, SecretUse, Settled, StoreError, Unit,
 };
 use crate::clock::Timestamp;
-use crate::config::Retention;
+use crate::config::{self, Retention};
 use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next, Secret};
 
 /// Inbox: where verified events become durable.
@@ -28,11 +29,23 @@ pub trait Inbox: Send + Sync {
     /// [`StoreError`], also when no connection came free within `limit`.
     async fn begin(&self, limit: Duration) -> Result<Unit, StoreError>;
 
-    /// Keeps a genuine request that cannot be an event, once per (endpoint, body hash, reason).
+    /// Keeps a genuine request that cannot be an event, once per (endpoint, body hash, reason, event id); further
+    /// copies are counted.
     ///
     /// # Errors
     /// [`StoreError`]: the caller must then answer that the provider should send again.
     async fn quarantine(&self, request: &Quarantined) -> Result<(), StoreError>;
+
+    /// Keeps rejected requests, all of one endpoint, as far as there is room, once per (body hash, reason, network of
+    /// the peer); further copies are counted. The bounds hold over all processes.
+    ///
+    /// # Errors
+    /// [`StoreError`]: none of them is kept.
+    async fn quarantine_rejected(
+        &self,
+        requests: &[Quarantined],
+        bounds: &config::Quarantine,
+    ) -> Result<Vec<Kept>, StoreError>;
 
     /// Writes the call that a provider waits for into the outbox, unless it waits there already.
     ///
@@ -153,6 +166,24 @@ pub trait Ledger: Send + Sync {
     /// [`StoreError`]
     async fn count_events(&self, endpoint: &str, events: u64, duplicates: u64) -> Result<(), StoreError>;
 
+    /// Adds to what is known of signing secrets: since when they are watched, and when they last matched.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn count_matches(&self, used: &[SecretUse]) -> Result<(), StoreError>;
+
+    /// What is known of signing secrets.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn secret_matches(&self) -> Result<Vec<SecretMatches>, StoreError>;
+
+    /// How many requests of each of these endpoints are in quarantine, counted up to [`super::BACKLOG_CAP`].
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn quarantine_rows(&self, endpoints: &[Arc<str>]) -> Result<Vec<(Arc<str>, i64)>, StoreError>;
+
     /// When verified events of each endpoint were last counted by [`Ledger::count_events`].
     ///
     /// # Errors
@@ -183,9 +214,10 @@ pub trait Ledger: Send + Sync {
     /// [`StoreError`]
     async fn pauses(&self) -> Result<Vec<Pause>, StoreError>;
 
-    /// Retention, one batch of it in one transaction: deletes up to `batch` rows of the inbox that are older than
-    /// `keys`, and empties body and headers of up to `batch` others that are older than `payload`. Only processed rows
-    /// that wait for nobody are touched, and none that somebody else has locked. Any number of processes may prune.
+    /// Retention, one batch of it: deletes up to `batch` rows of the inbox that are older than `keys`, empties body
+    /// and headers of up to `batch` others that are older than `payload`, and deletes up to `batch` rows of each other
+    /// table. Only processed events and published messages that wait for nobody are touched (of messages without
+    /// destination all), and no row that somebody else has locked. Any number of processes may prune.
     ///
     /// # Errors
     /// [`StoreError`]

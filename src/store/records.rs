@@ -220,14 +220,34 @@ pub struct QuarantineRecord {
     pub endpoint: String,
     /// The rejection reason, or `conflict`.
     pub reason: String,
-    /// One sentence on it.
-    pub hint: String,
+    /// The likely cause, where one was found.
+    pub hint: Option<String>,
+    /// What was seen and what was expected.
+    pub detail: String,
     /// The event's id, where there is one.
     pub event_id: Option<String>,
-    /// Whether it was proved genuine.
+    /// Whether it was proved genuine when it came.
     pub verified: bool,
-    /// When it came.
+    /// The method.
+    pub method: Option<String>,
+    /// Path and query, credentials removed.
+    pub url: Option<String>,
+    /// The client's address.
+    pub peer: Option<String>,
+    /// How often it came.
+    pub copies: i64,
+    /// When it came first.
     pub received_at: Timestamp,
+    /// When it came last.
+    pub last_received_at: Timestamp,
+    /// When it was last tried to release it.
+    pub checked_at: Option<Timestamp>,
+    /// Why it stayed then.
+    pub checked_reason: Option<String>,
+    /// When it was released.
+    pub released_at: Option<Timestamp>,
+    /// Who released it.
+    pub released_by: Option<String>,
     /// The size of its body.
     pub body_bytes: i64,
 }
@@ -239,6 +259,10 @@ pub struct QuarantineDetail {
     pub record: QuarantineRecord,
     /// The inbound request.
     pub request_id: String,
+    /// Whether a listed proxy sent it.
+    pub by_proxy: bool,
+    /// JSON: salted digests of the credentials that were removed. Nothing to show.
+    pub credentials: Option<String>,
     /// Its bytes and headers.
     pub content: ContentRecord,
 }

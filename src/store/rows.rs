@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::model::{Headers, Next, Secret};
+use crate::model::{Next, Secret};
 
 /// What became of one event that was handed to the inbox.
 #[derive(Clone, Debug)]
@@ -81,6 +80,32 @@ impl Lesson {
     }
 }
 
+/// How often a signing secret matched since the last time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUse {
+    /// Its endpoint.
+    pub endpoint: Arc<str>,
+    /// [`Secret::fingerprint`]
+    pub fingerprint: String,
+    /// Zero for a secret that is only to be watched.
+    pub matches: u64,
+}
+
+/// When a signing secret last matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretMatches {
+    /// Its endpoint.
+    pub endpoint: String,
+    /// [`Secret::fingerprint`]
+    pub fingerprint: String,
+    /// Since when a gateway has watched it.
+    pub since: Timestamp,
+    /// When a signature of it last fitted.
+    pub matched_at: Option<Timestamp>,
+    /// How often one did.
+    pub matches: u64,
+}
+
 /// An endpoint that waits for a secret or has learned one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learner {
@@ -135,31 +160,6 @@ pub enum Settled {
     LeaseLost,
 }
 
-/// A genuine request that cannot become an event (or conflicts with one), kept so that it does not vanish.
-#[derive(Clone, Debug)]
-pub struct Quarantined {
-    /// The provider's id.
-    pub provider: Arc<str>,
-    /// The endpoint's name.
-    pub endpoint: Arc<str>,
-    /// The rejection reason, or `conflict`.
-    pub reason: &'static str,
-    /// One sentence for the operator.
-    pub hint: String,
-    /// The event id, where there is one.
-    pub event_id: Option<String>,
-    /// The request line and headers, credentials removed.
-    pub headers: Arc<Headers>,
-    /// The bytes.
-    pub body: Bytes,
-    /// SHA-256 of the bytes.
-    pub body_sha256: [u8; 32],
-    /// Always true here; unverified requests are another matter.
-    pub verified: bool,
-    /// The inbound request.
-    pub request_id: Uuid,
-}
-
 /// What waits at one endpoint (inbox) or destination (outbox).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Backlog {
@@ -207,13 +207,39 @@ pub struct Pruned {
     pub deleted: u64,
     /// Rows of the inbox whose body and headers are gone.
     pub emptied: u64,
+    /// Messages that were published, or had no destination.
+    pub outbox: u64,
+    /// Those of them that had no destination and that nobody had marked as published.
+    pub unsent: u64,
+    /// Records of attempts to deliver.
+    pub attempts: u64,
+    /// Requests in quarantine.
+    pub quarantine: u64,
+    /// Lines of the audit log.
+    pub audit: u64,
+    /// Replays that had ended, and records of what they could not work on.
+    pub replays: u64,
 }
 
 impl Pruned {
+    /// The tables, and what was taken of each; `webhook_inbox_payload` counts rows that were emptied.
+    #[must_use]
+    pub fn tables(&self) -> [(&'static str, u64); 7] {
+        [
+            ("webhook_inbox", self.deleted),
+            ("webhook_inbox_payload", self.emptied),
+            ("outbox", self.outbox),
+            ("delivery_attempts", self.attempts),
+            ("quarantine", self.quarantine),
+            ("audit_log", self.audit),
+            ("replays", self.replays),
+        ]
+    }
+
     /// Whether a batch of this size was full, so that there may be more.
     #[must_use]
     pub fn fills(self, batch: u32) -> bool {
-        self.deleted.max(self.emptied) >= u64::from(batch)
+        self.tables().iter().any(|(_, rows)| *rows >= u64::from(batch))
     }
 }
 
@@ -221,6 +247,12 @@ impl std::ops::AddAssign for Pruned {
     fn add_assign(&mut self, more: Self) {
         self.deleted += more.deleted;
         self.emptied += more.emptied;
+        self.outbox += more.outbox;
+        self.unsent += more.unsent;
+        self.attempts += more.attempts;
+        self.quarantine += more.quarantine;
+        self.audit += more.audit;
+        self.replays += more.replays;
     }
 }
 

@@ -13,6 +13,7 @@ mod keyring;
 pub(crate) mod moment;
 mod pen;
 mod place;
+mod presented;
 mod proof;
 mod prove;
 mod sign;
@@ -22,6 +23,7 @@ pub use decision::{Confirmation, Decision, Verified};
 pub use diagnose::{Hint, diagnose};
 pub use fetched::{Answer, Fetched, Identity, KeyRequest, MAX_FETCHED, OAuth};
 pub use keyring::Keyring;
+pub use presented::{Presented, presented};
 pub use sign::{Signed, sign};
 
 use std::sync::Arc;

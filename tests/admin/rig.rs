@@ -12,7 +12,9 @@ use hookgate::config::{self, Config, Retention, Sources};
 use hookgate::ingress::{Drain, Limits, bind, listen};
 use hookgate::model::{Event, EventKey, Secret};
 use hookgate::observe::{Metrics, Monitor};
-use hookgate::store::{Backlog, Condition, Connections, Ledger, Pause, Pruned, StoreError};
+use hookgate::store::{
+    Backlog, Condition, Connections, Ledger, Pause, Pruned, SecretMatches, SecretUse, StoreError,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Shorter than any test's patience.
@@ -88,6 +90,18 @@ impl Ledger for Scripted {
 
     async fn count_events(&self, _: &str, _: u64, _: u64) -> Result<(), StoreError> {
         self.answer(())
+    }
+
+    async fn count_matches(&self, _: &[SecretUse]) -> Result<(), StoreError> {
+        self.answer(())
+    }
+
+    async fn secret_matches(&self) -> Result<Vec<SecretMatches>, StoreError> {
+        self.answer(Vec::new())
+    }
+
+    async fn quarantine_rows(&self, _: &[Arc<str>]) -> Result<Vec<(Arc<str>, i64)>, StoreError> {
+        self.answer(Vec::new())
     }
 
     async fn last_verified(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {

@@ -14,7 +14,7 @@ fn the_schema_is_json_schema_of_all_sections() {
     let schema: Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(schema["additionalProperties"], false);
     let sections: Vec<&String> = schema["properties"].as_object().expect("sections").keys().collect();
-    assert!(sections.iter().any(|name| *name == "endpoints") && sections.len() == 13, "{sections:?}");
+    assert!(sections.iter().any(|name| *name == "endpoints") && sections.len() == 14, "{sections:?}");
 }
 
 #[test]

@@ -111,3 +111,14 @@ fn a_mistyped_log_level_is_no_module_name() {
     );
     Case::new("[log]\nlevel = \"warn,hookgate::worker=debug\"").load();
 }
+
+#[test]
+fn the_quarantine_has_bounds_and_never_outlives_the_keys() {
+    let bounds = Case::new("").load().config.quarantine;
+    assert_eq!((bounds.max_rows, bounds.max_bytes, bounds.per_minute), (10_000, 64 << 20, 300));
+    let error = Case::new("[quarantine]\nmax_bytes = \"1KiB\"").error();
+    assert!(error.contains("quarantine.max_bytes: found \"1KiB\", expected "), "{error}");
+    assert!(!Case::new("[quarantine]\nmax_rows = 0").error().is_empty());
+    let week = Case::new("[retention]\npayload = \"1d\"\nkeys = \"7d\"").load().config.retention;
+    assert_eq!(week.quarantine, week.keys, "what is released must still meet its copies");
+}

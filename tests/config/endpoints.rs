@@ -167,3 +167,30 @@ fn a_destination_has_a_plain_url_and_headers() {
     assert_eq!((destination.queue.max_attempts, destination.timeout.as_secs()), (3, 15));
     assert!(loaded.warnings.iter().any(|warning| warning.what.contains("unencrypted")));
 }
+
+#[test]
+fn an_endpoint_says_which_rejected_requests_are_kept() {
+    let kept = |line: &str| -> Vec<&str> {
+        let loaded = billing(line).load();
+        loaded.config.endpoints["billing"].quarantine.iter().map(|reason| reason.as_str()).collect()
+    };
+    assert_eq!(kept("").len(), 7);
+    assert!(
+        !kept("").contains(&"missing_signature"),
+        "what is not signed is not kept unless it is asked for"
+    );
+    assert!(kept("quarantine = \"on\"").contains(&"missing_signature"));
+    assert_eq!(kept("quarantine = \"off\""), [""; 0]);
+    assert_eq!(kept("quarantine = [\"stale_timestamp\"]"), ["stale_timestamp"]);
+    let error = billing("quarantine = [\"stale_timestmp\"]").error();
+    assert!(
+        error.contains("endpoints.billing.quarantine[0]: found \"stale_timestmp\", expected one of "),
+        "{error}"
+    );
+    assert!(error.contains("did you mean `stale_timestamp`?"), "{error}");
+    let error = billing("quarantine = [\"conflict\"]").error();
+    assert!(error.contains("genuine requests are always kept"), "{error}");
+    let error = billing("quarantine = [\"unknown_key\", \"unknown_key\"]").error();
+    assert!(error.contains("quarantine[1]: \"unknown_key\" stands here twice"), "{error}");
+    assert!(!billing("quarantine = \"some\"").error().is_empty());
+}

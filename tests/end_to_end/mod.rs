@@ -15,8 +15,10 @@ mod proxy;
 mod order;
 mod pauses;
 mod prune;
+mod quarantine;
 mod random_kills;
 mod replays;
+mod rotation;
 mod serving;
 mod stdout;
 

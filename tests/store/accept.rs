@@ -137,20 +137,28 @@ async fn a_genuine_request_is_quarantined_once(engine: Engine) {
         provider: "stripe".into(),
         endpoint: "billing".into(),
         reason: "conflict",
-        hint: "the same id with another body".into(),
+        hint: None,
+        detail: "the same id with another body".into(),
         event_id: Some("evt\0_1".into()),
         headers: Arc::clone(&event.headers),
         body: event.body.clone(),
         body_sha256: event.body_sha256,
         verified: true,
         request_id: Uuid::now_v7(),
+        sent: None,
+        age: std::time::Duration::ZERO,
     };
     fixture.store.inbox.quarantine(&kept).await.unwrap();
     fixture.store.inbox.quarantine(&kept).await.unwrap();
     assert_eq!(fixture.raw.count("SELECT count(*) FROM quarantine").await, 1);
+    assert_eq!(fixture.raw.count("SELECT copies FROM quarantine").await, 2);
     kept.reason = "no_event_id";
     fixture.store.inbox.quarantine(&kept).await.unwrap();
     assert_eq!(fixture.raw.count("SELECT count(*) FROM quarantine").await, 2);
+    // The same bytes under a second id contradict a second event.
+    kept.event_id = Some("evt_2".into());
+    fixture.store.inbox.quarantine(&kept).await.unwrap();
+    assert_eq!(fixture.raw.count("SELECT count(*) FROM quarantine").await, 3);
     assert_eq!(fixture.raw.bytes("SELECT body FROM quarantine").await[0], event.body);
 }
 

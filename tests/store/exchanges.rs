@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookgate::config::Retention;
 use hookgate::model::{Answer, Asked, Attempt, AttemptOutcome, Headers};
 use hookgate::store::{Ending, Insertion, MAX_KEPT_ANSWER, Opened, Recorded, Settled};
 
@@ -204,13 +203,13 @@ async fn an_answer_goes_with_the_payload_but_not_before_a_person_has_looked(engi
     }
     fixture.raw.execute("UPDATE webhook_inbox SET received_at = '2020-01-01T00:00:00.000Z'").await;
     let age = Duration::from_hours(24);
-    let retention = Retention { payload: age, keys: age * 100_000 };
+    let retention = super::fixture::retention(age, age * 100_000);
     assert_eq!(fixture.store.ledger.prune(&retention, 10).await.unwrap().emptied, 1);
     let left = "SELECT CAST(event_id AS text), outcome FROM proxy_answers";
     assert_eq!(fixture.raw.pairs(left).await, [("evt_2".to_owned(), "rejected".to_owned())]);
     assert_eq!(fixture.recorded("evt_1").await.unwrap(), Recorded { is_in_review: false, answer: None });
     fixture.raw.execute("UPDATE webhook_inbox SET review_at = NULL, review_reason = NULL").await;
-    let retention = Retention { payload: age, keys: age };
+    let retention = super::fixture::retention(age, age);
     assert_eq!(fixture.store.ledger.prune(&retention, 10).await.unwrap().deleted, 2);
     assert_eq!(fixture.raw.count("SELECT count(*) FROM proxy_answers").await, 0);
 }

@@ -206,3 +206,17 @@ pub async fn settle_as_done(fixture: &Fixture, leased: &Leased<DueEvent>) {
     unit.finish(&leased.item, &DONE).await.expect("finish");
     unit.commit().await.expect("commit");
 }
+
+/// So long for events, and for ever for everything else.
+pub fn retention(payload: Duration, keys: Duration) -> config::Retention {
+    let other = Duration::from_hours(24 * 366 * 100);
+    config::Retention {
+        payload,
+        keys,
+        outbox: other,
+        attempts: other,
+        quarantine: other,
+        audit: other,
+        replays: other,
+    }
+}

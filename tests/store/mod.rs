@@ -14,6 +14,7 @@ mod outbox;
 mod pauses;
 mod postgres;
 mod prune;
+mod quarantine;
 mod replays;
 mod requests;
 mod schema;

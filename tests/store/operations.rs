@@ -381,13 +381,16 @@ async fn the_quarantine_is_listed_and_shown(engine: Engine) {
             provider: "stripe".into(),
             endpoint: endpoint.into(),
             reason: "conflict",
-            hint: "the first copy said something else".into(),
+            hint: None,
+            detail: "the first copy said something else".into(),
             event_id: Some(id.into()),
             headers: Arc::clone(&sent.headers),
             body: sent.body.clone(),
             body_sha256: sent.body_sha256,
             verified: true,
             request_id: sent.request_id,
+            sent: None,
+            age: Duration::ZERO,
         };
         fixture.store.inbox.quarantine(&kept).await.unwrap();
     }

@@ -25,11 +25,20 @@ both_engines!(
     what_is_empty_is_not_emptied_again,
     any_number_of_gateways_may_prune_at_once,
     the_background_task_prunes_counts_and_stops,
+    every_other_table_has_an_age_of_its_own,
+    a_message_that_waits_or_needs_review_stays_at_any_age,
 );
 
 const HOUR: u64 = 3_600;
-const RETENTION: Retention =
-    Retention { payload: Duration::from_secs(24 * HOUR), keys: Duration::from_secs(72 * HOUR) };
+const RETENTION: Retention = Retention {
+    payload: Duration::from_hours(24),
+    keys: Duration::from_hours(72),
+    outbox: Duration::from_hours(5),
+    attempts: Duration::from_hours(4),
+    quarantine: Duration::from_hours(3),
+    audit: Duration::from_hours(2),
+    replays: Duration::from_hours(1),
+};
 
 const ROWS: &str = "SELECT count(*) FROM webhook_inbox";
 const WHOLE: &str = "SELECT count(*) FROM webhook_inbox WHERE length(body) > 0 AND headers <> '[]'";
@@ -37,6 +46,10 @@ const EMPTY: &str = "SELECT count(*) FROM webhook_inbox WHERE length(body) = 0 A
 
 async fn prune(fixture: &Fixture, batch: u32) -> Pruned {
     fixture.store.ledger.prune(&RETENTION, batch).await.expect("prune")
+}
+
+fn pruned(deleted: u64, emptied: u64) -> Pruned {
+    Pruned { deleted, emptied, ..Pruned::default() }
 }
 
 /// Makes events as old as this.
@@ -60,7 +73,7 @@ async fn what_is_older_than_its_age_goes_and_what_is_younger_stays(engine: Engin
         fixture.process(&event(id)).await;
         age(&fixture, id, seconds).await;
     }
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 1, emptied: 2 });
+    assert_eq!(prune(&fixture, 10).await, pruned(1, 2));
     assert!(fixture.store.ledger.find(&key("deleted")).await.unwrap().is_none());
     for id in ["emptied", "kept"] {
         let found = fixture.store.ledger.find(&key(id)).await.unwrap().expect("its key is kept");
@@ -96,7 +109,7 @@ async fn what_is_not_done_or_waits_for_a_person_stays_at_any_age(engine: Engine)
         .raw
         .execute("UPDATE webhook_inbox SET review_at = NULL, review_reason = NULL WHERE event_id = 'flagged'")
         .await;
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 2, emptied: 0 });
+    assert_eq!(prune(&fixture, 10).await, pruned(2, 0));
     assert_eq!(fixture.raw.count(WHOLE).await, 2);
 }
 
@@ -105,7 +118,7 @@ async fn a_copy_of_an_emptied_event_meets_it_until_its_key_goes(engine: Engine) 
     let first = event("evt_1");
     fixture.process(&first).await;
     age(&fixture, "evt_1", 48 * HOUR).await;
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 0, emptied: 1 });
+    assert_eq!(prune(&fixture, 10).await, pruned(0, 1));
     let copy = existing(fixture.accept(&first).await);
     assert_eq!((copy.state, copy.body, copy.body_sha256), (RowState::Processed, None, first.body_sha256));
     let other = existing(fixture.accept(&with_body("evt_1", b"{}")).await);
@@ -115,7 +128,7 @@ async fn a_copy_of_an_emptied_event_meets_it_until_its_key_goes(engine: Engine) 
         "nothing to compare"
     );
     age(&fixture, "evt_1", 73 * HOUR).await;
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 1, emptied: 0 });
+    assert_eq!(prune(&fixture, 10).await, pruned(1, 0));
     assert!(matches!(fixture.accept(&first).await, Insertion::Inserted { .. }));
 }
 
@@ -129,7 +142,7 @@ async fn a_batch_takes_the_oldest_and_says_whether_it_was_full(engine: Engine) {
     }
     let first = prune(&fixture, 2).await;
     // What goes soon and is not empty yet is emptied as well: it is the oldest.
-    assert_eq!((first, first.fills(2)), (Pruned { deleted: 2, emptied: 2 }, true));
+    assert_eq!((first, first.fills(2)), (pruned(2, 2), true));
     assert!(fixture.store.ledger.find(&key("d_1")).await.unwrap().is_none());
     let oldest = fixture.store.ledger.find(&key("d_2")).await.unwrap().expect("it is there");
     assert!(oldest.body.is_empty());
@@ -151,7 +164,7 @@ async fn what_is_empty_is_not_emptied_again(engine: Engine) {
         fixture.process(&event).await;
     }
     age(&fixture, "%", 48 * HOUR).await;
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 0, emptied: 3 });
+    assert_eq!(prune(&fixture, 10).await, pruned(0, 3));
     assert_eq!(fixture.raw.count(EMPTY).await, 3);
     assert_eq!(prune(&fixture, 10).await, Pruned::default());
 }
@@ -172,7 +185,7 @@ async fn any_number_of_gateways_may_prune_at_once(engine: Engine) {
     for ended in pruning {
         total += ended.await.unwrap();
     }
-    assert_eq!(total, Pruned { deleted: 20, emptied: 20 });
+    assert_eq!(total, pruned(20, 20));
 }
 
 async fn the_background_task_prunes_counts_and_stops(engine: Engine) {
@@ -209,9 +222,9 @@ async fn a_row_that_somebody_has_locked_is_passed_over() {
     let mut unit = fixture.store.inbox.begin(LONG).await.unwrap();
     let lock = "UPDATE webhook_inbox SET last_error = NULL WHERE event_id LIKE '%1'";
     unit.execute(sql(lock), &[]).await.unwrap();
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 1, emptied: 1 });
+    assert_eq!(prune(&fixture, 10).await, pruned(1, 1));
     unit.rollback().await;
-    assert_eq!(prune(&fixture, 10).await, Pruned { deleted: 1, emptied: 1 });
+    assert_eq!(prune(&fixture, 10).await, pruned(1, 1));
 }
 
 #[tokio::test]
@@ -247,4 +260,83 @@ async fn a_batch_walks_an_index_and_sorts_nothing() {
             assert!(!plan.contains("Seq Scan") && !plan.contains("Sort"), "{plan}");
         }
     }
+}
+
+const REPLAY: &str =
+    "INSERT INTO replays (id, endpoint, filter, new_ids, ordered_by, total, finished_at, outcome)";
+
+/// So long ago, in SQL.
+fn ago(fixture: &Fixture, seconds: u64) -> String {
+    match fixture.engine {
+        Engine::Postgres => format!("now() - interval '{seconds} s'"),
+        Engine::Sqlite => format!("strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{seconds} seconds')"),
+    }
+}
+
+async fn every_other_table_has_an_age_of_its_own(engine: Engine) {
+    let fixture = Fixture::new(engine).await;
+    let overriding = fixture.dialect(" OVERRIDING SYSTEM VALUE", "");
+    for (age, hours) in [("old", 1), ("young", 0)] {
+        let at = |limit: u64| ago(&fixture, limit * HOUR - 60 + hours * 120);
+        fixture.message(&format!("{age}_sent"), Some("crm")).await;
+        fixture.message(&format!("{age}_relayed"), None).await;
+        let published = format!("UPDATE outbox SET published_at = {} WHERE event_id = '{age}_sent'", at(5));
+        fixture.raw.execute(&published).await;
+        let written = format!("UPDATE outbox SET created_at = {} WHERE event_id = '{age}_relayed'", at(5));
+        fixture.raw.execute(&written).await;
+        let attempt = "INSERT INTO delivery_attempts (outbox_id, destination, message_id, attempt, outcome, \
+                       duration_ms, lease_lost, attempted_at)";
+        let no = fixture.dialect("false", "0");
+        fixture
+            .raw
+            .execute(&format!("{attempt} VALUES (1, 'crm', '{age}', 1, 'succeeded', 1, {no}, {})", at(4)))
+            .await;
+        let digest = fixture.dialect("sha256('x'::bytea)", "randomblob(32)");
+        let yes = fixture.dialect("true", "1");
+        let kept = "INSERT INTO quarantine (provider, endpoint, reason, headers, body, body_sha256, verified, event_id, \
+                    request_id, received_at)";
+        let id = uuid::Uuid::now_v7();
+        let values =
+            format!("'stripe', 'billing', 'conflict', '[]', '', {digest}, {yes}, '{age}', '{id}', {}", at(3));
+        let body = fixture.dialect("''", "x''");
+        fixture.raw.execute(&format!("{kept} VALUES ({})", values.replacen("''", body, 1))).await;
+        let audit = "INSERT INTO audit_log (who, action, filter, at)";
+        fixture.raw.execute(&format!("{audit} VALUES ('{age}', 'a', '{{}}', {})", at(2))).await;
+        let id = 1 + hours;
+        let ended = format!("{id}, 'billing', '{{}}', {no}, 'x', 0, {}, 'done'", at(1));
+        fixture.raw.execute(&format!("{REPLAY}{overriding} VALUES ({ended})")).await;
+        let failure = "INSERT INTO replay_failures (replay_id, provider, endpoint, event_id, code)";
+        fixture
+            .raw
+            .execute(&format!("{failure} VALUES ({id}, 'stripe', 'billing', 'evt_1', 'payload_gone')"))
+            .await;
+    }
+    let all =
+        Pruned { outbox: 2, unsent: 1, attempts: 1, quarantine: 1, audit: 1, replays: 2, ..pruned(0, 0) };
+    assert_eq!(prune(&fixture, 10).await, all);
+    assert_eq!(prune(&fixture, 10).await, Pruned::default());
+    for (table, rows) in [
+        ("outbox", 2),
+        ("delivery_attempts", 1),
+        ("quarantine", 1),
+        ("audit_log", 1),
+        ("replays", 1),
+        ("replay_failures", 1),
+    ] {
+        assert_eq!(fixture.raw.count(&format!("SELECT count(*) FROM {table}")).await, rows, "{table}");
+    }
+    let left = fixture.raw.pairs("SELECT event_id, event_type FROM outbox ORDER BY event_id").await;
+    assert!(left.iter().all(|(id, _)| id.starts_with("young")), "{left:?}");
+}
+
+async fn a_message_that_waits_or_needs_review_stays_at_any_age(engine: Engine) {
+    let fixture = Fixture::new(engine).await;
+    fixture.message("waits", Some("crm")).await;
+    fixture.message("dead", Some("crm")).await;
+    let past = ago(&fixture, 10 * 365 * 24 * HOUR);
+    fixture.raw.execute(&format!("UPDATE outbox SET created_at = {past}")).await;
+    let dead = format!("UPDATE outbox SET review_at = {past}, review_reason = 'why' WHERE event_id = 'dead'");
+    fixture.raw.execute(&dead).await;
+    assert_eq!(prune(&fixture, 10).await, Pruned::default());
+    assert_eq!(fixture.raw.count("SELECT count(*) FROM outbox").await, 2);
 }

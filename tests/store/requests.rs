@@ -87,7 +87,16 @@ async fn units_of_work_keep_the_request_with_the_first_that_commits(engine: Engi
     }
 }
 
-const NOW: Retention = Retention { payload: Duration::from_hours(1), keys: Duration::from_hours(2) };
+const LATER: Duration = Duration::from_hours(10);
+const NOW: Retention = Retention {
+    payload: Duration::from_hours(1),
+    keys: Duration::from_hours(2),
+    outbox: LATER,
+    attempts: LATER,
+    quarantine: LATER,
+    audit: LATER,
+    replays: LATER,
+};
 
 async fn age(fixture: &Fixture, which: &str, hours: u32) {
     let past = match fixture.engine {

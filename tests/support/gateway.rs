@@ -78,6 +78,13 @@ mode = "{mode}"
         self
     }
 
+    /// Another secret for the Stripe endpoint.
+    #[must_use]
+    pub fn secret(mut self, secret: &str) -> Self {
+        self.head = self.head.replacen(stripe::SECRET, secret, 1);
+        self
+    }
+
     /// A provider of the test's own.
     #[must_use]
     pub fn definition(mut self, id: &str, toml: &str) -> Self {

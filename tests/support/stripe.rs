@@ -18,6 +18,13 @@ pub fn now() -> i64 {
     now.duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs().try_into().expect("before 2262")
 }
 
+/// HMAC-SHA-256 of a body in hexadecimal digits, as other providers sign.
+pub fn mac(secret: &str, body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");
+    mac.update(body);
+    hex::encode(mac.finalize().into_bytes())
+}
+
 /// `Stripe-Signature` for `body`, made at `timestamp`.
 pub fn signature_at(secret: &str, body: &[u8], timestamp: i64) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");

@@ -10,7 +10,7 @@ use hookgate::config;
 use hookgate::model::{DueEvent, EventKey, Failure, Leased, NewEvent, Next};
 use hookgate::process::Processor;
 use hookgate::routing::Router;
-use hookgate::store::{Confirm, Inbox, Insertion, Lane, Quarantined, Queue, Settled, StoreError, Unit};
+use hookgate::store::{Confirm, Inbox, Insertion, Kept, Lane, Quarantined, Queue, Settled, StoreError, Unit};
 use hookgate::worker::{InboxJob, Job as _, Shares};
 use tokio::sync::Notify;
 
@@ -32,6 +32,14 @@ impl Inbox for Down {
     }
 
     async fn quarantine(&self, _: &Quarantined) -> Result<(), StoreError> {
+        Err(StoreError::Timeout)
+    }
+
+    async fn quarantine_rejected(
+        &self,
+        _: &[Quarantined],
+        _: &config::Quarantine,
+    ) -> Result<Vec<Kept>, StoreError> {
         Err(StoreError::Timeout)
     }
 

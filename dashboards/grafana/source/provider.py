@@ -25,6 +25,15 @@ BOARD = board(
                   q("sum by (event_type) (rate(hookgate_event_types_total{@n@}[$__rate_interval])) > 0",
                     "{{event_type}}"), stacked=True),
         ]),
+        ("Quarantine", [
+            graph("In quarantine", "short", """Requests that became no event and are kept, by endpoint. After the secret or
+                  the definition is mended, `hookgate quarantine release` verifies them again.""",
+                  q("max by (endpoint) (hookgate_quarantine_rows{@n@})", "{{endpoint}}"), runbook="rejections"),
+            graph("Rejected and not kept", "short", """Per hour. rate, full: more came than `[quarantine]` allows, mostly
+                  strangers. busy: too much waited to be written. store: the database failed.""",
+                  q("sum by (endpoint, cause) (increase(hookgate_quarantine_not_kept_total{@n@}[1h])) > 0",
+                    "{{endpoint}} {{cause}}"), runbook="rejections"),
+        ]),
         ("Secrets", [
             graph("Secrets in use", "reqps", """Requests proved by the secret at each position of the config. While rotating,
                   the new one must rise and the old one fall to zero; then the old one can go.""",

@@ -10,8 +10,9 @@ use super::{Context, ordering, proxy};
 use crate::clock::Timestamp;
 use crate::config::key::Key;
 use crate::config::problem::suggest;
-use crate::config::raw::{RawEndpoint, RawMatching, RawSecret};
+use crate::config::raw::{RawEndpoint, RawKeep, RawMatching, RawSecret, RawSwitch};
 use crate::config::{Endpoint, Matching, SigningSecret};
+use crate::model::Reason;
 use crate::provider::{Provider, SettingsError};
 use crate::verify::Keyring;
 
@@ -29,6 +30,7 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
     let every_key = key.child("expect_every");
     let expect_every =
         raw.expect_every.as_ref().and_then(|text| context.duration(&every_key, text, MINUTE..=30 * DAY));
+    let quarantine = kept(&key.child("quarantine"), raw.quarantine.as_ref(), context);
     let secrets = secrets(&key.child("secrets"), raw, context);
     let (provider, settings) = provider(&key, raw, context)?;
     let keyring = keyring(&key.child("secrets"), &provider, secrets.as_deref()?, context)?;
@@ -66,7 +68,39 @@ pub(super) fn endpoint(name: &str, raw: &RawEndpoint, context: &mut Context<'_>)
         },
         expect,
         expect_every,
+        quarantine,
     })
+}
+
+/// The reasons for which a rejected request is kept.
+fn kept(key: &Key, raw: Option<&RawKeep>, context: &mut Context<'_>) -> Vec<Reason> {
+    let names = match raw {
+        None => return Endpoint::KEPT.to_vec(),
+        Some(RawKeep::Switch(RawSwitch::On)) => return Endpoint::KEEPABLE.to_vec(),
+        Some(RawKeep::Switch(RawSwitch::Off)) => return Vec::new(),
+        Some(RawKeep::Reasons(names)) => names,
+    };
+    let mut reasons = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        match Endpoint::KEEPABLE.into_iter().find(|reason| reason.as_str() == name) {
+            Some(reason) if reasons.contains(&reason) => {
+                context.report.error(&key.index(at), format!("{name:?} stands here twice"));
+            }
+            Some(reason) => reasons.push(reason),
+            None => {
+                let known = Endpoint::KEEPABLE.map(Reason::as_str);
+                let what = format!("found {name:?}, expected one of {}", known.join(", "));
+                let always = matches!(name.as_str(), "conflict" | "no_event_id" | "malformed_body");
+                let help = if always {
+                    "genuine requests are always kept".to_owned()
+                } else {
+                    suggest(name, known.into_iter())
+                };
+                context.report.error_help(&key.index(at), what, help);
+            }
+        }
+    }
+    reasons
 }
 
 /// No path belongs to two endpoints, nor twice to one.

@@ -46,6 +46,7 @@ pub(super) fn build(raw: &Raw, sources: &Sources, report: &mut Report) -> Option
     let inbox = queues::inbox(&raw.inbox, context);
     let outbox = queues::outbox(&raw.outbox, context);
     let retention = storage::retention(&raw.retention, context);
+    let quarantine = storage::quarantine(&raw.quarantine, context);
     let log = log::log(&raw.log, context);
     let endpoints: BTreeMap<String, Arc<Endpoint>> = raw
         .endpoints
@@ -69,6 +70,7 @@ pub(super) fn build(raw: &Raw, sources: &Sources, report: &mut Report) -> Option
         database: database?,
         inbox: inbox?,
         outbox: outbox?,
+        quarantine: quarantine?,
         retention: retention?,
         log,
         endpoints,

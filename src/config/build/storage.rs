@@ -1,10 +1,10 @@
-//! `[database]` and `[retention]`.
+//! `[database]`, `[quarantine]` and `[retention]`.
 
 use super::Context;
 use super::values::{FOR_EVER, HOUR};
 use crate::config::key::Key;
-use crate::config::raw::{RawDatabase, RawRetention};
-use crate::config::{Database, DatabaseUrl, Retention};
+use crate::config::raw::{RawDatabase, RawQuarantine, RawRetention};
+use crate::config::{Database, DatabaseUrl, Quarantine, Retention};
 
 pub(super) fn database(raw: &RawDatabase, context: &mut Context<'_>) -> Option<Database> {
     let key = Key::of(&["database", "url"]);
@@ -26,14 +26,35 @@ pub(super) fn database(raw: &RawDatabase, context: &mut Context<'_>) -> Option<D
 
 pub(super) fn retention(raw: &RawRetention, context: &mut Context<'_>) -> Option<Retention> {
     let key = Key::of(&["retention"]);
-    let payload = context.duration(&key.child("payload"), &raw.payload, HOUR..=FOR_EVER);
-    let keys = context.duration(&key.child("keys"), &raw.keys, HOUR..=FOR_EVER);
-    let (payload, keys) = (payload?, keys?);
+    let mut age = |name: &str, text| context.duration(&key.child(name), text, HOUR..=FOR_EVER);
+    let payload = age("payload", &raw.payload);
+    let keys = age("keys", &raw.keys);
+    let outbox = age("outbox", &raw.outbox);
+    let attempts = age("attempts", &raw.attempts);
+    let quarantine = age("quarantine", &raw.quarantine);
+    let audit = age("audit", &raw.audit);
+    let replays = age("replays", &raw.replays);
+    let (payload, keys, quarantine) = (payload?, keys?, quarantine?);
     if keys < payload {
         let what = format!("found {:?}, shorter than retention.payload ({:?})", raw.keys.0, raw.payload.0);
         context.report.error_help(&key.child("keys"), what, "an event's key must outlive its payload");
     }
-    Some(Retention { payload, keys })
+    Some(Retention {
+        payload,
+        keys,
+        outbox: outbox?,
+        attempts: attempts?,
+        // An event that is released when its key is gone could be done twice.
+        quarantine: quarantine.min(keys),
+        audit: audit?,
+        replays: replays?,
+    })
+}
+
+pub(super) fn quarantine(raw: &RawQuarantine, context: &mut Context<'_>) -> Option<Quarantine> {
+    let key = Key::of(&["quarantine", "max_bytes"]);
+    let max_bytes = context.size(&key, &raw.max_bytes, 64 << 10..=16 << 30)?;
+    Some(Quarantine { max_rows: raw.max_rows, max_bytes: max_bytes as u64, per_minute: raw.per_minute })
 }
 
 /// The error never repeats the URL: it may hold a password.

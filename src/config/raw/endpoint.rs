@@ -67,6 +67,31 @@ pub(crate) struct RawEndpoint {
     /// Larger bodies are answered 413. Up to 64MiB; the provider's own maximum, or 1MiB, unless said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_body: Option<SizeText>,
+    /// Which rejected requests are kept, within the bounds of `[quarantine]`, until `hookgate quarantine release`. Unless
+    /// said, those that were signed and could still be proved: `signature_mismatch`, `stale_timestamp`,
+    /// `future_timestamp`, `unknown_key`, `key_unavailable`, `precondition` and `wrong_environment`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) quarantine: Option<RawKeep>,
+}
+
+/// Which rejected requests are kept.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RawKeep {
+    /// All or none of them.
+    Switch(RawSwitch),
+    /// Those that were rejected for one of these reasons.
+    Reasons(Vec<String>),
+}
+
+/// All or nothing.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RawSwitch {
+    /// All.
+    On,
+    /// Nothing.
+    Off,
 }
 
 /// Which of the routes that match an event take it.

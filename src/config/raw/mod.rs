@@ -18,12 +18,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(super) use destination::{RawDestination, RawDestinationType, RawSign};
-pub(super) use endpoint::{RawEndpoint, RawMatching, RawMode, RawOnDead, RawOrderingKey, RawSecret};
+pub(super) use endpoint::{
+    RawEndpoint, RawKeep, RawMatching, RawMode, RawOnDead, RawOrderingKey, RawSecret, RawSwitch,
+};
 pub(super) use handler::RawHandler;
 pub(super) use outbox::RawOutbox;
 pub(super) use route::{RawRoute, RawSqlParam, RawSqlType};
 pub(super) use sections::{
-    RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawRetention, RawServer, RawTls,
+    RawAdmin, RawDatabase, RawInbox, RawLog, RawLogFormat, RawQuarantine, RawRetention, RawServer, RawTls,
 };
 pub(super) use text::{DurationText, SecretText, SizeText};
 
@@ -47,6 +49,8 @@ pub(super) struct Raw {
     pub(super) inbox: RawInbox,
     /// How messages are delivered.
     pub(super) outbox: RawOutbox,
+    /// How many rejected requests of one endpoint are kept.
+    pub(super) quarantine: RawQuarantine,
     /// How long rows are kept.
     pub(super) retention: RawRetention,
     /// Log lines.

@@ -1,9 +1,9 @@
-//! `[server]`, `[admin]`, `[database]`, `[inbox]`, `[retention]`, `[log]` as written.
+//! `[server]`, `[admin]`, `[database]`, `[inbox]`, `[quarantine]`, `[retention]`, `[log]` as written.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DurationText, SecretText};
+use super::{DurationText, SecretText, SizeText};
 
 /// The public listener, where providers' requests arrive.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -149,11 +149,53 @@ pub(crate) struct RawRetention {
     /// The key row goes after this: the window in which a copy is known. Not shorter than `payload`, nor than the
     /// time for which an endpoint's provider sends again.
     pub(crate) keys: DurationText,
+    /// Messages go so long after they were published. Those without `destination`, which are your own relay's, go so
+    /// long after they were written, published or not. At least 1h.
+    pub(crate) outbox: DurationText,
+    /// The records of attempts to deliver. At least 1h.
+    pub(crate) attempts: DurationText,
+    /// Requests in quarantine, released or not. At least 1h; never longer than `keys`, since what is released must
+    /// still meet its copies.
+    pub(crate) quarantine: DurationText,
+    /// The audit log. At least 1h.
+    pub(crate) audit: DurationText,
+    /// Replays, from their end. At least 1h.
+    pub(crate) replays: DurationText,
 }
 
 impl Default for RawRetention {
     fn default() -> Self {
-        Self { payload: "30d".into(), keys: "90d".into() }
+        Self {
+            payload: "30d".into(),
+            keys: "90d".into(),
+            outbox: "30d".into(),
+            attempts: "30d".into(),
+            quarantine: "14d".into(),
+            audit: "1y".into(),
+            replays: "30d".into(),
+        }
+    }
+}
+
+/// How many rejected requests of one endpoint are kept. One reason may take half of the rows and bytes, the senders of
+/// one network (/24, /48) a quarter; above that requests are counted and not kept, and nothing is removed before its age.
+/// Genuine requests that became no event are always kept.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RawQuarantine {
+    /// Rows at once.
+    #[schemars(range(min = 8, max = 100_000))]
+    pub(crate) max_rows: u64,
+    /// Bodies, headers and URLs at once, in bytes. 64KiB to 16GiB.
+    pub(crate) max_bytes: SizeText,
+    /// Requests that each process writes in a minute.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) per_minute: u32,
+}
+
+impl Default for RawQuarantine {
+    fn default() -> Self {
+        Self { max_rows: 10_000, max_bytes: SizeText("64MiB".into()), per_minute: 300 }
     }
 }
 

@@ -7,9 +7,12 @@ mod dead;
 mod deliveries;
 mod events;
 mod exchange;
+mod keep;
 pub(super) mod pauses;
 mod quarantine;
+mod release;
 mod replays;
+mod secrets;
 mod walk;
 
 use std::time::Duration;
@@ -18,12 +21,15 @@ use async_trait::async_trait;
 
 use super::select::{Backend, Columns};
 use super::{
-    DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord, Filter, Listed, NewReplay,
-    Operations, Page, Param, Pausable, QuarantineDetail, QuarantineRecord, QueueName, ReplayRecord,
-    Replayable, Row, Sql, StoreError, Unit,
+    DeadRecord, DeliveryDetail, DeliveryRecord, EventDetail, EventRecord, Filter, IsConflict, Listed,
+    NewReplay, Operations, Page, Param, Pausable, QuarantineDetail, QuarantineRecord, QueueName,
+    ReleaseOrder, Released, ReplayRecord, Replayable, Row, Sql, StoreError, Unit,
 };
 use crate::clock::Timestamp;
-use crate::model::EventKey;
+use crate::model::{EventKey, NewEvent};
+
+pub(super) use keep::{keep, keep_rejected, rows as quarantine_rows};
+pub(super) use secrets::{all as secret_matches, count as count_matches};
 
 /// The same file of both engines.
 macro_rules! both {
@@ -85,6 +91,24 @@ impl<B: Backend> Operations for B {
 
     async fn quarantined_one(&self, id: i64) -> Result<Option<QuarantineDetail>, StoreError> {
         quarantine::show(self, id).await
+    }
+
+    async fn unreleased(&self, filter: &Filter, page: &Page) -> Result<Listed<QuarantineRecord>, StoreError> {
+        quarantine::unreleased(self, filter, page).await
+    }
+
+    async fn release(
+        &self,
+        id: i64,
+        events: &[NewEvent],
+        order: &ReleaseOrder,
+        conflicts: &IsConflict<'_>,
+    ) -> Result<Released, StoreError> {
+        release::release(self, id, events, order, conflicts).await
+    }
+
+    async fn not_released(&self, id: i64, reason: &str) -> Result<(), StoreError> {
+        release::not_released(self, id, reason).await
     }
 
     async fn dead(

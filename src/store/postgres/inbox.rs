@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use sqlx::PgConnection;
 
 use super::super::twins::{self, Found};
-use super::super::{Confirm, Inbox, Insertion, Quarantined, StoreError, Unit};
+use super::super::{Confirm, Inbox, Insertion, Kept, Quarantined, StoreError, Unit, operations};
 use super::accept::{self, FIND};
 use super::{PgTx, Postgres, commit_error, error};
+use crate::config;
 use crate::model::{CONFIRMATIONS, NewEvent};
 
-const QUARANTINE: &str = include_str!("quarantine.sql");
 const CONFIRM: &str = include_str!("confirm.sql");
 
 /// How long a batch waits for another transaction that is just writing one of its keys.
@@ -36,22 +36,15 @@ impl Inbox for Postgres {
     }
 
     async fn quarantine(&self, kept: &Quarantined) -> Result<(), StoreError> {
-        let mut connection = self.connection().await?;
-        sqlx::query(QUARANTINE)
-            .bind(&*kept.provider)
-            .bind(&*kept.endpoint)
-            .bind(kept.reason)
-            .bind(&kept.hint)
-            .bind(kept.event_id.as_deref().map(|id| id.replace('\0', "\u{fffd}")))
-            .bind(kept.headers.to_json())
-            .bind(kept.body.as_ref())
-            .bind(kept.body_sha256.as_slice())
-            .bind(kept.verified)
-            .bind(kept.request_id.to_string())
-            .execute(&mut *connection)
-            .await
-            .map_err(commit_error)?;
-        Ok(())
+        operations::keep(self, kept).await
+    }
+
+    async fn quarantine_rejected(
+        &self,
+        requests: &[Quarantined],
+        bounds: &config::Quarantine,
+    ) -> Result<Vec<Kept>, StoreError> {
+        operations::keep_rejected(self, requests, bounds).await
     }
 
     async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError> {

@@ -15,6 +15,13 @@ const EMPTY: &str = include_str!("empty_events.sql");
 const LOCK_REQUESTS: &str = concat!(include_str!("find_requests.sql"), "FOR UPDATE");
 const DROP_ANSWERS: &str = include_str!("drop_answers.sql");
 const DROP_REQUESTS: &str = include_str!("drop_requests.sql");
+const PUBLISHED: &str = include_str!("delete_published.sql");
+const RELAYED: &str = include_str!("delete_relayed.sql");
+const ATTEMPTS: &str = include_str!("delete_attempts.sql");
+const QUARANTINE: &str = include_str!("delete_quarantine.sql");
+const AUDIT: &str = include_str!("delete_audit.sql");
+const REPLAY_FAILURES: &str = include_str!("delete_replay_failures.sql");
+const REPLAYS: &str = include_str!("delete_replays.sql");
 
 /// How long one batch may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -33,8 +40,48 @@ impl Postgres {
         drop_answers(&mut tx, &gone.keys).await?;
         drop_requests(&mut tx, gone.requests).await?;
         tx.commit().await?;
-        Ok(Pruned { deleted, emptied })
+        let rest = self.prune_rest(retention, batch).await?;
+        Ok(Pruned { deleted, emptied, ..rest })
     }
+
+    /// All tables but the inbox. A transaction of its own, so that neither is long.
+    async fn prune_rest(&self, retention: &Retention, batch: u32) -> Result<Pruned, StoreError> {
+        let mut tx = PgTx::begin(self, LIMIT).await?;
+        sqlx::raw_sql(BY_INDEX).execute(&mut *tx.connection).await.map_err(error)?;
+        let published = delete(&mut tx, PUBLISHED, retention.outbox, batch).await?;
+        let (relayed, unsent) = delete_relayed(&mut tx, retention.outbox, batch).await?;
+        let rest = Pruned {
+            outbox: published + relayed,
+            unsent,
+            attempts: delete(&mut tx, ATTEMPTS, retention.attempts, batch).await?,
+            quarantine: delete(&mut tx, QUARANTINE, retention.quarantine, batch).await?,
+            audit: delete(&mut tx, AUDIT, retention.audit, batch).await?,
+            // Failures first: a replay goes when it has none, so that no statement is larger than a batch.
+            replays: delete(&mut tx, REPLAY_FAILURES, retention.replays, batch).await?
+                + delete(&mut tx, REPLAYS, retention.replays, batch).await?,
+            ..Pruned::default()
+        };
+        tx.commit().await?;
+        Ok(rest)
+    }
+}
+
+/// How many rows of one table went.
+async fn delete(tx: &mut PgTx, sql: &'static str, age: Duration, batch: u32) -> Result<u64, StoreError> {
+    let query = sqlx::query(sql).bind(age.as_secs_f64()).bind(i64::from(batch));
+    let done = query.execute(&mut *tx.connection).await.map_err(error)?;
+    Ok(done.rows_affected())
+}
+
+/// How many messages without destination went, and how many of them nobody had published.
+async fn delete_relayed(tx: &mut PgTx, age: Duration, batch: u32) -> Result<(u64, u64), StoreError> {
+    let query = sqlx::query(RELAYED).bind(age.as_secs_f64()).bind(i64::from(batch));
+    let rows = query.fetch_all(&mut *tx.connection).await.map_err(error)?;
+    let mut unsent = 0;
+    for row in &rows {
+        unsent += u64::from(row.try_get::<bool, _>("unsent").map_err(error)?);
+    }
+    Ok((rows.len() as u64, unsent))
 }
 
 /// The events of a batch, and the requests that they came in.

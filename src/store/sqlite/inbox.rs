@@ -5,11 +5,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::super::twins::{self, Found};
-use super::super::{Confirm, Inbox, Insertion, Quarantined, StoreError, Unit};
+use super::super::{Confirm, Inbox, Insertion, Kept, Quarantined, StoreError, Unit, operations};
 use super::{Sqlite, SqliteTx, error};
+use crate::config;
 use crate::model::{CONFIRMATIONS, NewEvent};
 
-const QUARANTINE: &str = include_str!("quarantine.sql");
 const CONFIRM: &str = include_str!("confirm.sql");
 
 #[async_trait]
@@ -35,22 +35,15 @@ impl Inbox for Sqlite {
     }
 
     async fn quarantine(&self, kept: &Quarantined) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        sqlx::query(QUARANTINE)
-            .bind(&*kept.provider)
-            .bind(&*kept.endpoint)
-            .bind(kept.reason)
-            .bind(&kept.hint)
-            .bind(kept.event_id.as_deref().map(|id| id.replace('\0', "\u{fffd}")))
-            .bind(kept.headers.to_json())
-            .bind(kept.body.as_ref())
-            .bind(kept.body_sha256.as_slice())
-            .bind(kept.verified)
-            .bind(kept.request_id.to_string())
-            .execute(&mut *tx.connection)
-            .await
-            .map_err(error)?;
-        tx.commit().await
+        operations::keep(self, kept).await
+    }
+
+    async fn quarantine_rejected(
+        &self,
+        requests: &[Quarantined],
+        bounds: &config::Quarantine,
+    ) -> Result<Vec<Kept>, StoreError> {
+        operations::keep_rejected(self, requests, bounds).await
     }
 
     async fn confirm(&self, confirmation: &Confirm) -> Result<(), StoreError> {

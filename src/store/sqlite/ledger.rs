@@ -1,13 +1,16 @@
 //! Questions of operators and of the metrics page.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::super::operations::pauses;
-use super::super::{BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pause, Pruned, StoreError};
+use super::super::operations::{self, pauses};
+use super::super::{
+    BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pause, Pruned, SecretMatches, SecretUse, StoreError,
+};
 use super::tx::by_key;
 use super::{Sqlite, error, rows};
 use crate::clock::Timestamp;
@@ -44,6 +47,18 @@ impl Ledger for Sqlite {
             .await
             .map_err(error)?;
         tx.commit().await
+    }
+
+    async fn count_matches(&self, used: &[SecretUse]) -> Result<(), StoreError> {
+        operations::count_matches(self, used).await
+    }
+
+    async fn secret_matches(&self) -> Result<Vec<SecretMatches>, StoreError> {
+        operations::secret_matches(self).await
+    }
+
+    async fn quarantine_rows(&self, endpoints: &[Arc<str>]) -> Result<Vec<(Arc<str>, i64)>, StoreError> {
+        operations::quarantine_rows(self, endpoints).await
     }
 
     async fn last_verified(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {

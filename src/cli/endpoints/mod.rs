@@ -1,23 +1,24 @@
-//! `hookgate endpoints`: secrets that providers hand over in band.
+//! `hookgate endpoints`: their secrets, which of them are in use, and those that providers hand over in band.
+
+mod list;
+mod rotation;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use clap::Subcommand;
-use comfy_table::Table;
-use comfy_table::presets::UTF8_BORDERS_ONLY;
-use serde_json::{Value, json};
 
 use super::{Shell, out};
 use crate::clock::Timestamp;
 use crate::config::Config;
-use crate::store::{self, Learned, Learner, Store};
+use crate::store::{self, Learned, Store};
 
 /// The longest that an endpoint waits for a secret: until then anybody can hand it one.
 const MAX_WAIT: Duration = Duration::from_hours(24);
 
-/// Let an endpoint learn the secret that its provider hands over in the first request (Asana, Notion), list, forget
+/// List endpoints and the use of their secrets; let one learn the secret that its provider hands over in the first
+/// request (Asana, Notion), or forget it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -34,7 +35,7 @@ enum Command {
         #[arg(long = "for", value_name = "DURATION", default_value = "10m", value_parser = humantime::parse_duration)]
         wait: Duration,
     },
-    /// Print the endpoints that can learn a secret, and where they stand
+    /// Print the endpoints: when each of their secrets last matched, what to do about it, and what they have learned
     List {
         /// Print one JSON array
         #[arg(long)]
@@ -76,7 +77,10 @@ async fn act(command: &Command, config: &Config, store: &Store) -> anyhow::Resul
     let learned = store.learned.as_ref();
     match command {
         Command::Arm { name, wait } => arm(learned, name, *wait).await,
-        Command::List { json } => list(config, learned.learners().await?, *json),
+        Command::List { json } => {
+            list::run(config, store, *json).await?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Reveal { name } => match learned.learned(name).await? {
             Some(secret) => {
                 out(format_args!("{}", String::from_utf8_lossy(secret.expose())))?;
@@ -123,34 +127,6 @@ async fn arm(learned: &dyn Learned, name: &str, wait: Duration) -> anyhow::Resul
             "endpoint `{name}` has learned a secret already; `hookgate endpoints forget {name}` removes it"
         ),
     }
-}
-
-fn list(config: &Config, learners: Vec<Learner>, as_json: bool) -> anyhow::Result<ExitCode> {
-    let mut rows: Vec<Learner> = learners;
-    for endpoint in config.endpoints.values().filter(|endpoint| endpoint.provider.learns()) {
-        if !rows.iter().any(|row| *row.endpoint == *endpoint.name) {
-            let endpoint = endpoint.name.to_string();
-            rows.push(Learner { endpoint, learned_at: None, armed_until: None });
-        }
-    }
-    rows.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
-    if as_json {
-        let rows: Vec<Value> = rows
-            .iter()
-            .map(|row| json!({"endpoint": row.endpoint, "learned_at": row.learned_at, "armed_until": row.armed_until}))
-            .collect();
-        out(format_args!("{}", Value::from(rows)))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["endpoint", "learned", "armed until"]);
-    for row in rows {
-        let cell = |time: Option<Timestamp>| time.map_or_else(|| "no".into(), show);
-        table.add_row([row.endpoint, cell(row.learned_at), cell(row.armed_until)]);
-    }
-    out(format_args!("{table}"))?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn show(time: Timestamp) -> String {
