@@ -178,8 +178,7 @@ impl Families {
                 IntGaugeVec::new(
                     Opts::new(
                         "hookgate_paused",
-                        "1 while an operator holds back this endpoint, handler or destination (kind); no series \
-                         otherwise.",
+                        "1 while an operator holds back this endpoint, handler or destination (kind), else 0.",
                     ),
                     &["kind", "name"],
                 )?,

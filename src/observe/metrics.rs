@@ -10,11 +10,11 @@ use super::children::{EndpointMetrics, count};
 use super::families::{Families, QueueGauges};
 
 use crate::clock::Timestamp;
-use crate::config::{Config, Endpoint};
+use crate::config::{Config, Endpoint, Route};
 use crate::model::{AttemptOutcome, Outcome};
 use crate::process::HandlerRun;
 use crate::receive::Receipt;
-use crate::store::{Backlog, Connections, Pause, Pruned};
+use crate::store::{Backlog, Connections, Pausable, Pause, Pruned};
 
 /// All metrics of this process.
 pub struct Metrics {
@@ -22,6 +22,8 @@ pub struct Metrics {
     pub(super) families: Families,
     pub(super) endpoints: HashMap<Arc<str>, EndpointMetrics>,
     destinations: Vec<Arc<str>>,
+    /// What the config lets operators hold back.
+    pausable: Vec<(Pausable, String)>,
     /// Held while the gauges of the store are replaced and while the page is made, so that no page lacks some.
     page: Mutex<()>,
 }
@@ -64,7 +66,10 @@ impl Metrics {
         for reason in ["not_found", "panic"] {
             families.unrouted.get_metric_with_label_values(&[reason])?;
         }
-        Ok(Arc::new(Self { registry, families, endpoints, destinations, page: Mutex::new(()) }))
+        let pausable = pausable(config);
+        let metrics = Self { registry, families, endpoints, destinations, pausable, page: Mutex::new(()) };
+        metrics.paused(&[]);
+        Ok(Arc::new(metrics))
     }
 
     /// One answered request, with all that came of its events.
@@ -185,10 +190,10 @@ impl Metrics {
     pub(super) fn paused(&self, pauses: &[Pause]) {
         let _page = self.lock_page();
         self.families.paused.reset();
-        for pause in pauses {
-            let labels = [pause.kind.as_str(), &pause.name];
-            if let Ok(gauge) = self.families.paused.get_metric_with_label_values(&labels) {
-                gauge.set(1);
+        let all = self.pausable.iter().map(|(kind, name)| (*kind, name, 0));
+        for (kind, name, value) in all.chain(pauses.iter().map(|pause| (pause.kind, &pause.name, 1))) {
+            if let Ok(gauge) = self.families.paused.get_metric_with_label_values(&[kind.as_str(), name]) {
+                gauge.set(value);
             }
         }
     }
@@ -245,6 +250,14 @@ pub(super) fn inc(family: &IntCounterVec, labels: &[&str]) {
     if let Ok(counter) = family.get_metric_with_label_values(labels) {
         counter.inc();
     }
+}
+
+fn pausable(config: &Config) -> Vec<(Pausable, String)> {
+    let endpoints = config.endpoints.keys().map(|name| (Pausable::Endpoint, name.clone()));
+    let handlers = config.routes.iter().filter_map(Route::handler);
+    let handlers = handlers.map(|name| (Pausable::Handler, name.to_owned()));
+    let destinations = config.destinations.keys().map(|name| (Pausable::Destination, name.clone()));
+    endpoints.chain(handlers).chain(destinations).collect()
 }
 
 fn set(gauges: &QueueGauges, labels: &[&str], row: Option<&Backlog>) {

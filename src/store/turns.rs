@@ -17,24 +17,18 @@ impl Turns {
         lanes.iter().map(|lane| last.get(&*lane.name).cloned().unwrap_or_default()).collect()
     }
 
-    /// What a claim took: endpoints, and keys where the event has one.
-    pub(super) fn took(&self, taken: Vec<(String, Option<String>)>) {
+    /// A claim took an event with this key.
+    pub(super) fn took(&self, endpoint: &str, key: &str) {
         let mut last = self.lock();
-        for (endpoint, key) in taken {
-            let Some(key) = key else { continue };
-            let greatest = last.entry(endpoint).or_default();
-            if key > *greatest {
-                *greatest = key;
-            }
+        let greatest = last.entry(endpoint.to_owned()).or_default();
+        if key > greatest.as_str() {
+            key.clone_into(greatest);
         }
     }
 
-    /// Lets all walks begin anew. `false` if they did so already.
-    pub(super) fn turn_back(&self) -> bool {
-        let mut last = self.lock();
-        let was_on_its_way = !last.is_empty();
-        last.clear();
-        was_on_its_way
+    /// There was nothing to take behind that key.
+    pub(super) fn begin_anew(&self, endpoint: &str) {
+        self.lock().remove(endpoint);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, String>> {

@@ -30,7 +30,7 @@ WITH taker AS MATERIALIZED (
 ), candidate AS MATERIALIZED (
     SELECT e.*, lane.width
     FROM lane CROSS JOIN LATERAL (
-        (SELECT provider, endpoint, event_id, event_type, available_at, seq
+        (SELECT provider, endpoint, event_id, event_type, available_at, seq, NULL AS ordering_key
          FROM webhook_inbox
          WHERE endpoint = lane.name AND NOT ordered AND processed_at IS NULL AND review_at IS NULL
            AND available_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -58,7 +58,7 @@ WITH taker AS MATERIALIZED (
                  LIMIT 1
              ) next
          )
-         SELECT provider, endpoint, event_id, event_type, available_at, seq
+         SELECT provider, endpoint, event_id, event_type, available_at, seq, ordering_key
          FROM head
          WHERE review_at IS NULL AND available_at <= now() AND (lease_until IS NULL OR lease_until < now())
            AND (lane.held IS NULL OR NOT event_type LIKE ANY (lane.held))
@@ -112,10 +112,15 @@ WITH taker AS MATERIALIZED (
                              ELSE 'no attempts left' END
     FROM chosen c
     WHERE i.provider = c.provider AND i.endpoint = c.endpoint AND i.event_id = c.event_id
-    RETURNING i.provider, i.endpoint, i.event_id, i.event_type, i.ordering_key, i.ordered, i.available_at, i.seq,
-              i.lease_epoch, i.attempts, i.crash_attempts, i.review_reason
+    RETURNING i.provider, i.endpoint, i.event_id, i.event_type, c.ordering_key, i.available_at, i.seq, i.lease_epoch, i.attempts,
+              i.crash_attempts, i.review_reason
 )
-SELECT provider, endpoint, event_id, event_type, CASE WHEN ordered THEN ordering_key END AS turn, lease_epoch,
-       attempts, crash_attempts, review_reason
-FROM claimed
+SELECT provider, endpoint, event_id, event_type, ordering_key, lease_epoch, attempts, crash_attempts, review_reason
+FROM (SELECT * FROM claimed
+      UNION ALL
+      -- No event: endpoints whose walk found no key, so that the next one begins anew.
+      SELECT NULL, name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM lane
+      WHERE after <> '' AND NOT EXISTS (SELECT FROM candidate c WHERE c.endpoint = lane.name AND c.ordering_key IS NOT NULL)
+     ) told
 ORDER BY available_at, seq

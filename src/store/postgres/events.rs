@@ -22,11 +22,10 @@ const NEXT_DUE: &str = include_str!("next_event_due.sql");
 #[async_trait]
 impl Queue<DueEvent> for Postgres {
     async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<DueEvent>>, StoreError> {
-        let mut rows = self.claim_round(limit, lanes).await?;
-        // A walk over keys that began behind some of them has not seen those yet.
-        let is_short = rows.len() < usize::try_from(limit).unwrap_or(usize::MAX);
-        if is_short && self.turns.turn_back() && rows.is_empty() {
-            rows = self.claim_round(limit, lanes).await?;
+        let (mut rows, begins_anew) = self.claim_round(limit, lanes).await?;
+        if rows.is_empty() && begins_anew {
+            // The walk over the keys began behind some of them, and has not seen those yet.
+            (rows, _) = self.claim_round(limit, lanes).await?;
         }
         rows.iter()
             .filter_map(|row| rows::claimed_event(row).transpose())
@@ -65,8 +64,9 @@ impl Queue<DueEvent> for Postgres {
 }
 
 impl Postgres {
-    async fn claim_round(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<PgRow>, StoreError> {
-        let Some(lane) = lanes.first() else { return Ok(Vec::new()) };
+    /// The claimed rows, and whether some walk over keys came to its end.
+    async fn claim_round(&self, limit: u32, lanes: &[Lane]) -> Result<(Vec<PgRow>, bool), StoreError> {
+        let Some(lane) = lanes.first() else { return Ok((Vec::new(), false)) };
         let rows = sqlx::query(CLAIM)
             .bind(i64::from(limit))
             .bind(lane.lease.as_secs_f64())
@@ -79,9 +79,20 @@ impl Postgres {
             .fetch_all(&mut *self.connection().await?)
             .await
             .map_err(error)?;
-        let taken = rows.iter().map(|row| Ok((row.try_get("endpoint")?, row.try_get("turn")?)));
-        self.turns.took(taken.collect::<Result<_, _>>().map_err(error)?);
-        Ok(rows)
+        let (mut claimed, mut begins_anew) = (Vec::with_capacity(rows.len()), false);
+        for row in rows {
+            let endpoint: &str = row.try_get("endpoint").map_err(error)?;
+            if row.try_get::<Option<&str>, _>("event_id").map_err(error)?.is_none() {
+                self.turns.begin_anew(endpoint);
+                begins_anew = true;
+                continue;
+            }
+            if let Some(key) = row.try_get("ordering_key").map_err(error)? {
+                self.turns.took(endpoint, key);
+            }
+            claimed.push(row);
+        }
+        Ok((claimed, begins_anew))
     }
 }
 
