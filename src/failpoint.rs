@@ -4,7 +4,7 @@
 //! place: no destructor runs, nothing is flushed, no connection is closed politely. `process.before_commit:3` aborts
 //! at the third passing. A release build has none of this: [`reach`] is empty there.
 //!
-//! The names in use are the arguments of the calls; `tests/end_to_end/crash.rs` goes through all of them.
+//! The names in use are the arguments of the calls; `tests/end_to_end` goes through all of them.
 
 /// Ends the process if the environment asks for it here.
 #[inline]

@@ -14,11 +14,12 @@ const WINDOW: &str = "i.provider, i.endpoint, i.event_id, i.event_type, i.receiv
                       i.available_at, i.lease_until, i.attempts, i.crash_attempts, i.last_error, i.review_at, \
                       i.review_reason, i.seq, i.outcome, i.body_sha256, length(i.body) AS body_bytes";
 
-/// The columns of an [`EventRecord`].
+/// The columns of an [`EventRecord`]. An event that its proxy is just sending is never due.
 pub(super) fn columns(dialect: Dialect) -> String {
     format!(
         "i.provider, i.endpoint, i.event_id, i.event_type, {state}, i.received_at, i.occurred_at, i.processed_at, \
-         CASE WHEN i.processed_at IS NULL AND i.review_at IS NULL THEN i.available_at END, i.lease_until, \
+         CASE WHEN i.processed_at IS NULL AND i.review_at IS NULL AND i.available_at < '9999-12-30' \
+         THEN i.available_at END, i.lease_until, \
          i.attempts, i.crash_attempts, i.last_error, i.review_at, i.review_reason, i.seq",
         state = event_state(dialect, "i")
     )
