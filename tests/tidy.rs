@@ -179,6 +179,7 @@ fn the_configuration_that_the_readme_shows_is_valid() {
         .current_dir(folder.path())
         .env("STRIPE_WEBHOOK_SECRET", "whsec_0123456789abcdef0123456789abcdef")
         .env("CRM_SIGNING_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        .env("SLACK_SIGNING_SECRET", "0123456789abcdef0123456789abcdef")
         .output()
         .expect("run hookgate");
     assert!(
