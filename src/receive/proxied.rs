@@ -18,7 +18,7 @@ use super::{EventReceipt, Fault, Receipt};
 use crate::config::Endpoint;
 use crate::failpoint;
 use crate::model::{Answer, Asked, Message, NewEvent, Outcome};
-use crate::store::{Ending, Insertion, Opened, RowState, Settled, StoreError, Unit};
+use crate::store::{Ending, Existing, Insertion, Opened, Pausable, RowState, Settled, StoreError, Unit};
 
 /// How long the recording of an answer may take. The lease lasts twice as long beyond the deadline, so that nobody
 /// takes an exchange for lost that is just being recorded.
@@ -42,6 +42,14 @@ enum Found {
     Done(Box<Done>),
     /// Another process sends it just now.
     Elsewhere,
+}
+
+/// Why nothing is kept of a look at an event.
+enum Back {
+    /// The row that is there has another body.
+    Conflict(Existing),
+    /// An operator holds the endpoint or its destination back.
+    Paused,
 }
 
 impl Found {
@@ -113,7 +121,11 @@ impl Receiver {
                 tx.commit().await.map_err(|error| store(&error))?;
                 Ok(found)
             }
-            Ok(Err(conflict)) => {
+            Ok(Err(Back::Paused)) => {
+                tx.rollback().await;
+                Err(busy("paused"))
+            }
+            Ok(Err(Back::Conflict(conflict))) => {
                 tx.rollback().await;
                 let event = self.conflict(endpoint, event, &conflict).await?;
                 Ok(Found::done(Done { event, answer: None, fault: None }))
@@ -125,22 +137,26 @@ impl Receiver {
         }
     }
 
-    /// The inner error is the row that holds another body under this id.
     async fn find_in(
         &self,
         tx: &mut Unit,
         endpoint: &Endpoint,
         event: &NewEvent,
         left: Duration,
-    ) -> Result<Result<Found, crate::store::Existing>, StoreError> {
+    ) -> Result<Result<Found, Back>, StoreError> {
         let insertion = tx.insert(event).await?;
         if let Insertion::Existing(first) = &insertion
             && is_conflict(endpoint, event, first)
         {
-            return Ok(Err(first.clone()));
+            return Ok(Err(Back::Conflict(first.clone())));
         }
         if let Some(opened) = tx.open_exchange(&event.key, left + 2 * RECORD_TIME).await? {
-            return Ok(Ok(Found::Ours(opened)));
+            let is_paused = tx.pauses().await?.iter().any(|pause| match pause.kind {
+                Pausable::Endpoint => *pause.name == *endpoint.name,
+                Pausable::Destination => endpoint.proxied().is_some_and(|name| *pause.name == **name),
+                Pausable::Handler => false,
+            });
+            return Ok(if is_paused { Err(Back::Paused) } else { Ok(Found::Ours(opened)) });
         }
         let Insertion::Existing(first) = insertion else { return Ok(Ok(Found::Elsewhere)) };
         if first.state == RowState::Leased {

@@ -22,6 +22,7 @@ both_engines!(
     an_answer_that_is_no_success_goes_on_and_the_next_copy_is_sent,
     a_long_answer_goes_on_whole_and_a_longer_one_is_none,
     an_exchange_that_a_crash_cut_needs_review_and_is_never_sent_again,
+    what_is_paused_is_not_asked,
     what_is_not_genuine_reaches_nothing,
     a_handshake_is_answered_by_the_gateway,
     an_exchange_in_flight_is_finished_by_a_drain,
@@ -226,6 +227,20 @@ async fn an_exchange_that_a_crash_cut_needs_review_and_is_never_sent_again(engin
         assert_eq!(fixture.destination.deliveries().len(), sent, "{place}: nothing is sent again");
         assert_eq!(gateway.wait_for_lines("event.needs_review", 1).await.len(), 1, "{place}");
     }
+}
+
+async fn what_is_paused_is_not_asked(engine: Engine) {
+    let fixture = Fixture::new(engine).await;
+    let gateway = fixture.config.start().await;
+    for (kind, name) in [("endpoint", "billing"), ("destination", "crm")] {
+        fixture.config.run(&["pause", kind, name]);
+        let answer = gateway.deliver(body()).await.expect("an answer");
+        assert_eq!(answer.summary(), (503, "error"), "{kind}");
+        assert_eq!(fixture.count(INBOX).await, 0, "{kind}: the provider sends it again");
+        fixture.config.run(&["resume", kind, name]);
+    }
+    assert!(fixture.destination.deliveries().is_empty());
+    assert_eq!(gateway.deliver(body()).await.expect("an answer").summary(), (200, "processed"));
 }
 
 async fn what_is_not_genuine_reaches_nothing(engine: Engine) {
