@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
-use super::Queue;
+use super::{Broker, Queue};
 use crate::model::{CONFIRMATIONS, Secret};
 
 /// Where messages go.
@@ -43,6 +43,8 @@ pub enum DestinationKind {
     },
     /// One line of JSON for each message on standard output.
     Stdout,
+    /// A broker. This program was built with what talks to it.
+    Broker(Broker),
     /// Calls that confirm subscriptions, to hosts that the providers' definitions name.
     Confirmations,
 }

@@ -6,6 +6,8 @@
 //! reported, each with file, line and key (or the variable), and none shows a secret. Unknown keys are refused.
 //! What is absent: the database and the network; nothing is read that no key, variable or flag names.
 
+mod broker;
+mod broker_url;
 mod build;
 mod destination;
 mod endpoint;
@@ -23,6 +25,8 @@ mod show;
 mod units;
 mod whole;
 
+pub use broker::{Broker, Sasl};
+pub use broker_url::BrokerUrl;
 pub use destination::{Destination, DestinationKind};
 pub use endpoint::{Endpoint, Matching, Mode, OnDead, SigningSecret};
 pub use key::{Key, Place, Places};

@@ -9,20 +9,36 @@
 //!
 //! The story reads in this order: `open` makes of a destination's config what sends, `letterhead`, `headers`, `sign` and
 //! `cloudevents` write what goes beside the body, `transport` says what every kind of destination does with that. Then each kind
-//! is one file: `http` (with `classify`, what an answer means), `confirm` and `stdout`. `ask` is the other way: one
-//! request to an HTTP destination whose answer is wanted, with `answer`, the head of it that may go on.
+//! is one file: `http` (with `classify`, what an answer means), `confirm`, `stdout`, and behind
+//! `brokers` `nats`, `redis`, `amqp`, `sqs` and `kafka`, which share `link` (the connection) and `parcel`. `ask` is the
+//! other way: one request to an HTTP destination whose answer is wanted, with `answer`, the head of it that may go on.
 
+#[cfg(feature = "amqp")]
+mod amqp;
 mod answer;
 mod ask;
+mod brokers;
 mod classify;
 mod cloudevents;
 mod confirm;
 mod dispatcher;
 mod headers;
 mod http;
+#[cfg(feature = "kafka")]
+mod kafka;
 mod letterhead;
+#[cfg(any(feature = "nats", feature = "redis", feature = "amqp", feature = "sqs", feature = "kafka"))]
+mod link;
+#[cfg(feature = "nats")]
+mod nats;
 mod open;
+#[cfg(any(feature = "nats", feature = "redis", feature = "amqp", feature = "sqs", feature = "kafka"))]
+mod parcel;
+#[cfg(feature = "redis")]
+mod redis;
 mod sign;
+#[cfg(feature = "sqs")]
+mod sqs;
 mod stdout;
 mod transport;
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use http::uri;
 use rustls::ClientConfig;
 
+use super::brokers;
 use super::http::Http;
 use super::letterhead::Letterhead;
 use super::stdout::Stdout;
 use super::transport::Transport;
-use crate::config::{Destination, DestinationKind};
+use crate::config::{Broker, Destination, DestinationKind};
 use crate::egress::{self, Network};
 
 /// What is wrong with a destination, and where. It holds no secret and no part of the URL but its host.
@@ -37,6 +38,8 @@ pub fn check(destination: &Destination) -> Result<(), DestinationError> {
             egress::rule(url, *allow_private).map(drop).map_err(|problem| wrong(destination, "url", problem))
         }
         DestinationKind::Stdout => Ok(()),
+        DestinationKind::Broker(broker) if broker.is_built_in() => Ok(()),
+        DestinationKind::Broker(broker) => Err(not_built_in(destination, broker)),
         DestinationKind::Confirmations => Err(own(destination)),
     }
 }
@@ -63,6 +66,9 @@ impl<'a> Opener<'a> {
         match &destination.kind {
             DestinationKind::Http { .. } => Ok(Box::new(self.http(destination)?)),
             DestinationKind::Stdout => Ok(Box::new(Stdout::new(destination.timeout))),
+            DestinationKind::Broker(broker) => {
+                brokers::open(broker, destination.timeout).ok_or_else(|| not_built_in(destination, broker))
+            }
             DestinationKind::Confirmations => Err(own(destination)),
         }
     }
@@ -81,6 +87,10 @@ impl<'a> Opener<'a> {
     fn tls(&self, is_https: bool) -> Result<ClientConfig, String> {
         if self.network.roots.is_none() && is_https { self.machine.clone() } else { self.plain.clone() }
     }
+}
+
+fn not_built_in(destination: &Destination, broker: &Broker) -> DestinationError {
+    wrong(destination, "type", format!("this hookgate was built without {}", broker.name()))
 }
 
 fn own(destination: &Destination) -> DestinationError {

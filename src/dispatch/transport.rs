@@ -104,6 +104,14 @@ impl Reply {
     }
 }
 
+#[cfg(any(feature = "nats", feature = "redis", feature = "amqp", feature = "sqs", feature = "kafka"))]
+impl Reply {
+    /// No further try will help.
+    pub(super) fn rejected(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { outcome: AttemptOutcome::Rejected, ..Self::failed(code, detail) }
+    }
+}
+
 impl From<Fault> for Reply {
     fn from(fault: Fault) -> Self {
         Self::failed(fault.code, fault.detail)

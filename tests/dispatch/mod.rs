@@ -1,6 +1,8 @@
 //! Deliveries, against real servers on this machine: what goes out, where it may go, what comes back.
 
 mod address;
+#[cfg(any(feature = "nats", feature = "redis", feature = "amqp", feature = "sqs", feature = "kafka"))]
+mod brokers;
 mod cloudevents;
 mod config;
 mod fixture;

@@ -1,6 +1,8 @@
 //! The whole gateway from outside: real processes, real HTTP, real databases.
 
 mod bodies;
+#[cfg(feature = "nats")]
+mod brokers;
 mod copies;
 mod crashes;
 mod deliveries;

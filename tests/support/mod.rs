@@ -1,5 +1,7 @@
 //! What the tests stand on: the gateway in processes of its own, its neighbours on both sides, and a clock's patience.
 
+#[cfg(any(feature = "nats", feature = "redis", feature = "amqp", feature = "sqs"))]
+pub mod broker;
 pub mod database;
 pub mod destination;
 pub mod gateway;

@@ -3,6 +3,7 @@
 //! Everything is looked at even after an error, so that one run shows them all; then the values are placeholders and
 //! the caller throws the result away.
 
+mod brokers;
 mod destinations;
 mod endpoints;
 mod expressions;

@@ -14,9 +14,50 @@ pub(crate) struct RawDestination {
     /// The kind.
     #[serde(rename = "type")]
     pub(crate) kind: RawDestinationType,
-    /// `http`: where to POST.
+    /// `http`: where to POST. `nats`, `redis`, `amqp`: the server; with a password, `env:NAME` or `file:PATH` that holds
+    /// the whole URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
+    /// `nats`: where messages are published; a stream must listen to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) subject: Option<String>,
+    /// `redis`: the stream's key; the stream must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stream: Option<String>,
+    /// `redis`: about how many entries are kept, read or not; 1000000 unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) max_len: Option<u64>,
+    /// `amqp`: the exchange; the default one unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exchange: Option<String>,
+    /// `amqp`: what the exchange routes by; with the default exchange the queue's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) routing_key: Option<String>,
+    /// `sqs`: the queue; FIFO if its name ends in `.fifo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) queue_url: Option<String>,
+    /// `sqs`: the queue's region; taken from `queue_url` unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) region: Option<String>,
+    /// `sqs`: an access key; without it the AWS SDK looks where it always does (variables, files, roles).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_key_id: Option<SecretText>,
+    /// `sqs`: the access key's secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) secret_access_key: Option<SecretText>,
+    /// `kafka`: `host:port` of one broker or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) brokers: Option<Vec<String>>,
+    /// `kafka`: the topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) topic: Option<String>,
+    /// `kafka`: whether connections are encrypted; yes unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tls: Option<bool>,
+    /// `kafka`: user and password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sasl: Option<RawSasl>,
     /// The secret that signs each delivery as in Standard Webhooks (`whsec_` and base64, or text), or several while
     /// rotating.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +102,42 @@ pub(crate) enum RawDestinationType {
     Http,
     /// A line of JSON on standard output.
     Stdout,
+    /// NATS JetStream.
+    Nats,
+    /// A stream of Redis.
+    Redis,
+    /// AMQP 0.9.1, as RabbitMQ speaks it.
+    Amqp,
+    /// Amazon SQS.
+    Sqs,
+    /// Kafka.
+    Kafka,
+}
+
+/// User and password for Kafka.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawSasl {
+    /// How they are shown to the broker.
+    pub(crate) mechanism: RawSaslMechanism,
+    /// The user.
+    pub(crate) username: SecretText,
+    /// Its password.
+    pub(crate) password: SecretText,
+}
+
+/// SASL mechanisms.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) enum RawSaslMechanism {
+    /// As it is.
+    #[serde(rename = "PLAIN")]
+    Plain,
+    /// Salted and hashed.
+    #[serde(rename = "SCRAM-SHA-256")]
+    ScramSha256,
+    /// The same with a longer hash.
+    #[serde(rename = "SCRAM-SHA-512")]
+    ScramSha512,
 }
 
 /// One secret or several.
