@@ -39,6 +39,9 @@ enum Broken {
 /// After a database that let no work begin.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// So many crashes are no accident: one may have been a neighbour's.
+const SUSPICIOUS: i32 = 2;
+
 /// What came of one claimed event.
 #[derive(Debug)]
 pub struct Worked {
@@ -149,6 +152,10 @@ impl Job for InboxJob {
     /// key comes first.
     fn leads_on(&self) -> bool {
         true
+    }
+
+    fn is_suspect(&self, (leased, _): &Self::Claimed) -> bool {
+        leased.crash_attempts >= SUSPICIOUS
     }
 
     async fn work(&self, (leased, _hands): Self::Claimed) -> Worked {

@@ -53,6 +53,12 @@ pub trait Job: Send + Sync + 'static {
         false
     }
 
+    /// Whether work on this row has been crashed more than once. Then it may be what crashes the process, and no other
+    /// row is worked on beside it.
+    fn is_suspect(&self, _claimed: &Self::Claimed) -> bool {
+        false
+    }
+
     /// Works on one row and settles it, whatever happens.
     async fn work(&self, claimed: Self::Claimed) -> Self::Report;
 
@@ -89,16 +95,22 @@ pub async fn run<J: Job>(
     let hands = Arc::new(Semaphore::new(settings.concurrency));
     let watch = Arc::new(watch);
     let tasks = TaskTracker::new();
+    let mut suspects_wait = false;
     while !stop.is_cancelled() {
         // Whatever is committed from here on wakes the wait below, even if it comes before the wait begins.
         let woken = wake.notified();
         tokio::pin!(woken);
         woken.as_mut().enable();
-        let Some(free) = free_hands(&hands, &stop).await else { break };
+        let at_least = if suspects_wait { settings.concurrency } else { 1 };
+        let Some(mut free) = free_hands(&hands, at_least, &stop).await else { break };
         let asked = free.len();
         let claimed = claim(job.as_ref(), asked, &stop).await;
         let more_may_wait = claimed.len() == asked;
-        for (claimed, hand) in claimed.into_iter().zip(free) {
+        let Turn { now, later, alone } = Turn::of(job.as_ref(), claimed, asked == settings.concurrency);
+        suspects_wait = !later.is_empty();
+        give_back(job.as_ref(), later).await;
+        for claimed in now {
+            let hand = free.split_off(if alone { 0 } else { free.len().saturating_sub(1) });
             let (job, watch, wake) = (Arc::clone(&job), Arc::clone(&watch), Arc::clone(&wake));
             tasks.spawn(async move {
                 watch(&job.work(claimed).await);
@@ -108,7 +120,8 @@ pub async fn run<J: Job>(
                 }
             });
         }
-        if !more_may_wait {
+        drop(free);
+        if !more_may_wait && !suspects_wait {
             tokio::select! {
                 () = &mut woken => {}
                 () = tokio::time::sleep(pause(job.as_ref(), &settings).await) => {}
@@ -129,12 +142,40 @@ async fn claim<J: Job>(job: &J, free: usize, stop: &CancellationToken) -> Vec<J:
     if !stop.is_cancelled() {
         return claimed;
     }
+    give_back(job, claimed).await;
+    Vec::new()
+}
+
+async fn give_back<J: Job>(job: &J, claimed: Vec<J::Claimed>) {
     for claimed in claimed {
         if let Err(error) = job.give_back(claimed).await {
             error!(queue = job.queue(), code = error.code(), %error, "worker.not_given_back");
         }
     }
-    Vec::new()
+}
+
+/// What is done with claimed rows.
+struct Turn<C> {
+    now: Vec<C>,
+    /// Given back. When all hands are free, the first suspect is claimed again.
+    later: Vec<C>,
+    /// `now` is one suspect, which takes all hands.
+    alone: bool,
+}
+
+impl<C> Turn<C> {
+    /// A suspect is worked on if nothing else is: otherwise its neighbours would be crashed with it, again and again,
+    /// for their leases end together and so they are claimed together.
+    fn of(job: &impl Job<Claimed = C>, claimed: Vec<C>, idle: bool) -> Self {
+        let (mut suspects, others): (Vec<C>, Vec<C>) =
+            claimed.into_iter().partition(|row| job.is_suspect(row));
+        if suspects.is_empty() || !idle {
+            return Self { now: others, later: suspects, alone: false };
+        }
+        let mut later = suspects.split_off(1);
+        later.extend(others);
+        Self { now: suspects, later, alone: true }
+    }
 }
 
 /// Until the next row is due, but not longer than the poll interval, and never so short that a row which cannot be
@@ -146,13 +187,19 @@ async fn pause<J: Job>(job: &J, settings: &Settings) -> Duration {
     }
 }
 
-/// All hands that are free, at least one; `None` when told to stop.
-async fn free_hands(hands: &Arc<Semaphore>, stop: &CancellationToken) -> Option<Vec<OwnedSemaphorePermit>> {
-    let first = tokio::select! {
-        hand = Arc::clone(hands).acquire_owned() => hand.ok()?,
-        () = stop.cancelled() => return None,
-    };
-    let mut free = vec![first];
+/// All hands that are free, at least so many; `None` when told to stop.
+async fn free_hands(
+    hands: &Arc<Semaphore>,
+    at_least: usize,
+    stop: &CancellationToken,
+) -> Option<Vec<OwnedSemaphorePermit>> {
+    let mut free = Vec::new();
+    while free.len() < at_least {
+        free.push(tokio::select! {
+            hand = Arc::clone(hands).acquire_owned() => hand.ok()?,
+            () = stop.cancelled() => return None,
+        });
+    }
     while let Ok(hand) = Arc::clone(hands).try_acquire_owned() {
         free.push(hand);
     }

@@ -2,6 +2,7 @@
 //! `end_to_end`.
 
 mod inbox;
+mod suspects;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
