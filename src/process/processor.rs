@@ -121,6 +121,7 @@ impl Processor {
         runs: &mut Vec<HandlerRun>,
         close: &Close<'_>,
     ) -> Result<(Finish, Duration), Broken> {
+        failpoint::reach_with("process.handlers", &event.event_type);
         let routes: Vec<usize> = self.router.matching(&event.key.endpoint, &event.event_type).collect();
         let read = if self.is_read(&routes) { self.read(event) } else { None };
         let event = read.as_ref().unwrap_or(event);

@@ -3,6 +3,7 @@
 mod bodies;
 #[cfg(feature = "nats")]
 mod brokers;
+mod chaos;
 mod copies;
 mod crashes;
 mod deliveries;

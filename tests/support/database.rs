@@ -53,6 +53,14 @@ impl Database {
         }
     }
 
+    /// A copy of it as it is now (SQLite).
+    pub async fn copy(&self) -> Self {
+        let copy = Self::sqlite();
+        let file = copy.url.strip_prefix("sqlite://").expect("a file");
+        self.execute(&format!("VACUUM INTO '{file}'")).await;
+        copy
+    }
+
     fn sqlite() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("hookgate.db");
@@ -133,6 +141,30 @@ impl Database {
         }
     }
 
+    /// All columns, which must be text, of all rows; NULL is an empty text.
+    pub async fn texts(&self, sql: &str) -> Vec<Vec<String>> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        macro_rules! read {
+            ($pool:expr) => {{
+                let rows = sqlx::query(sql).fetch_all($pool).await.expect("read");
+                let text = |value: Option<String>| value.unwrap_or_default();
+                rows.iter().map(|row| (0..row.len()).map(|n| text(row.get(n))).collect()).collect()
+            }};
+        }
+        match &self.pool {
+            Pool::Sqlite(pool) => read!(pool),
+            Pool::Postgres(pool) => read!(pool),
+        }
+    }
+
+    /// An expression for a column of bytes as lower-case hexadecimal text.
+    pub fn hex(&self, column: &str) -> String {
+        match &self.pool {
+            Pool::Sqlite(_) => format!("lower(hex({column}))"),
+            Pool::Postgres(_) => format!("encode({column}, 'hex')"),
+        }
+    }
+
     /// The first column, which must be bytes, of all rows.
     pub async fn bytes(&self, sql: &str) -> Vec<Vec<u8>> {
         let sql = AssertSqlSafe(sql.to_owned());
@@ -165,6 +197,16 @@ impl Database {
         let sql = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
         self.count(&format!("{sql} AND {which}")).await
+    }
+
+    /// Cuts one connection of a gateway, whatever it is doing (PostgreSQL).
+    pub async fn cut_a_gateway_off(&self) {
+        self.texts(
+            "SELECT CAST(pg_terminate_backend(pid) AS text) FROM pg_stat_activity \
+             WHERE datname = current_database() AND application_name = 'hookgate' \
+             ORDER BY state = 'active' DESC, random() LIMIT 1",
+        )
+        .await;
     }
 
     /// Locks a table of PostgreSQL against writers until the answer is dropped or released: handlers that write to it

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -42,7 +43,15 @@ pub enum Behaviour {
     Whole(u16, Vec<(&'static str, String)>, Bytes),
     /// The status 200, but only when [`Destination::release`] is called.
     Hold,
+    /// The status 200, but only after this time: that of a sender's patience, and more.
+    Late(Duration),
 }
+
+/// A free port of this machine.
+const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+
+/// How requests are answered for which no script is left.
+type Habit = Box<dyn Fn(&Delivery) -> Option<Behaviour> + Send + Sync>;
 
 /// A server on a free port of this machine. It ends with its runtime.
 #[derive(Clone)]
@@ -55,22 +64,37 @@ pub struct Destination {
 struct State {
     deliveries: Mutex<Vec<Delivery>>,
     script: Mutex<VecDeque<Behaviour>>,
+    habit: Option<Habit>,
     release: Notify,
 }
 
 impl Destination {
     /// Starts one that answers 200 to everything.
     pub async fn start() -> Self {
-        Self::start_at(([127, 0, 0, 1], 0).into()).await
+        Self::start_at(ANY).await
     }
 
     /// The same where one was, or will be.
     pub async fn start_at(address: SocketAddr) -> Self {
+        Self::run(address, State::default()).await
+    }
+
+    /// Starts one that answers as `habit` says, and 200 where it says nothing.
+    pub async fn start_with(habit: impl Fn(&Delivery) -> Option<Behaviour> + Send + Sync + 'static) -> Self {
+        Self::run(ANY, State { habit: Some(Box::new(habit)), ..State::default() }).await
+    }
+
+    async fn run(address: SocketAddr, state: State) -> Self {
         let listener = TcpListener::bind(address).await.expect("bind the port");
         let address = listener.local_addr().expect("bound");
-        let state = Arc::<State>::default();
+        let state = Arc::new(state);
         tokio::spawn(accept(listener, Arc::clone(&state)));
         Self { address, state }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Its URL.
@@ -117,12 +141,15 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     let (head, body) = request.into_parts();
     // A sender that dies half-way has delivered nothing.
     let Ok(body) = body.collect().await else { return Ok(Response::new(Full::default())) };
-    lock(&state.deliveries).push(Delivery { headers: head.headers, body: body.to_bytes() });
-    let step = lock(&state.script).pop_front();
+    let delivery = Delivery { headers: head.headers, body: body.to_bytes() };
+    let scripted = lock(&state.script).pop_front();
+    let step = scripted.or_else(|| state.habit.as_ref().and_then(|habit| habit(&delivery)));
+    lock(&state.deliveries).push(delivery);
     let mut response = Response::new(Full::default());
     match step {
         None => {}
         Some(Behaviour::Hold) => state.release.notified().await,
+        Some(Behaviour::Late(by)) => tokio::time::sleep(by).await,
         Some(Behaviour::Answer(status, headers)) => set(&mut response, status, headers),
         Some(Behaviour::Whole(status, headers, body)) => {
             set(&mut response, status, headers);

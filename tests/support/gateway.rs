@@ -133,6 +133,13 @@ mode = "{mode}"
         self.with(&toml)
     }
 
+    /// A file beside the configuration, such as an SQL module for routes that [`GatewayConfig::with`] adds.
+    #[must_use]
+    pub fn file(self, name: &str, text: &str) -> Self {
+        std::fs::write(self.folder.path().join(name), text).expect("write the file");
+        self
+    }
+
     /// Runs another command with the configuration of the last start, to its end; answers its standard output.
     pub fn run(&self, command: &[&str]) -> String {
         let (code, text, errors) = self.try_run(command);
@@ -294,6 +301,11 @@ impl Gateway {
     /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Whether it has ended by itself. [`Gateway::ended`] then says how.
+    pub fn is_gone(&mut self) -> bool {
+        self.child.try_wait().expect("wait for the child").is_some()
     }
 
     /// Sends a signal.
