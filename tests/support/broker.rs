@@ -1,7 +1,7 @@
 //! Real brokers on free ports of this machine, each in a folder of its own.
 //!
-//! The programs are the machine's own, else Debian's packages, which root installs, or come from PyPI. The services that
-//! come with Debian's packages are not started.
+//! The programs are the machine's own, else Debian's packages, which root installs, or come from
+//! Python's package index. The services that come with Debian's packages are not started.
 
 use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
@@ -14,13 +14,16 @@ use tempfile::TempDir;
 use super::{packages, process};
 
 /// How long a broker may take until it listens: RabbitMQ takes its time, above all beside other work.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// How a broker is started in a folder on a port.
+type Start = dyn Fn(&Path, u16) -> Command + Send + Sync;
 
 /// A broker that is killed when it is dropped. It can be stopped and started again on the same port.
 pub struct Broker {
     /// Where it listens.
     pub port: u16,
-    command: Box<dyn Fn(&Path, u16) -> Command + Send + Sync>,
+    command: Box<Start>,
     folder: TempDir,
     child: Option<Child>,
 }
