@@ -96,6 +96,41 @@ fn sql_text_is_constant_but_in_the_store() {
     );
 }
 
+/// Files of the store that may name a connection of the driver's, and why.
+const BARE_CONNECTIONS: [(&str, &str); 4] = [
+    ("session.rs", "decides whether statements keep names"),
+    ("pooler.rs", "asks, by simple queries, whether they may"),
+    ("mod.rs", "holds the pool and looks at its connections, by simple queries"),
+    ("handler.rs", "lends a handler the connection"),
+];
+
+#[test]
+fn statements_on_postgresql_run_on_a_session_which_knows_whether_they_may_have_names() {
+    let bare = ["PgConnection", "PoolConnection", "PgPool", "persistent", "bare"];
+    let wrong: Vec<String> = rust_files("src/store/postgres")
+        .iter()
+        .filter(|file| !BARE_CONNECTIONS.iter().any(|(allowed, _)| file.ends_with(allowed)))
+        .filter(|file| names(&tokens(file)).iter().any(|name| bare.contains(&name.as_str())))
+        .map(|file| show(file))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "Behind a transaction pooler a named statement, or one that is parsed and run outside of a transaction, may be \
+         another client's. Run queries on the store's `Session` (`&mut *self.connection().await?`, \
+         `&mut *tx.connection`), not on a connection of the driver's:\n{}",
+        wrong.join("\n")
+    );
+    for file in ["pooler.rs", "mod.rs"] {
+        let names = names(&tokens(&root().join("src/store/postgres").join(file)));
+        let built = ["query", "query_with", "query_as", "query_scalar", "prepare", "prepare_with"];
+        let used: Vec<_> = built.iter().filter(|name| names.contains(**name)).collect();
+        assert!(
+            used.is_empty(),
+            "{file} may only use `sqlx::raw_sql`, which leaves no name behind: {used:?}"
+        );
+    }
+}
+
 #[test]
 fn only_commands_write_to_the_terminal() {
     let printing = ["println", "eprintln", "print", "eprint", "dbg"];

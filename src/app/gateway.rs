@@ -160,7 +160,8 @@ impl Gateway {
             admin: tokio::spawn(serve_operators(operators, pages, config.server.clone(), stop.admin.clone())),
             stop,
         };
-        info!(ingress = %ingress, admin = %admin, database = ?config.database.url, "listening");
+        let (database, transaction_pooler) = (&config.database.url, store.is_pooled());
+        info!(ingress = %ingress, admin = %admin, ?database, transaction_pooler, "listening");
         let drain = config.server.drain_delay + config.server.drain_timeout;
         Self { ingress, admin, store, tasks, drain, _lock: lock }
     }

@@ -88,6 +88,11 @@ async fn prepare(config: &Config, shell: &Shell) -> anyhow::Result<()> {
             Err(anyhow::anyhow!("the database: {error}; `hookgate migrate` brings its schema up to date"))
         }
     };
+    if prepared.is_ok() && store.is_pooled() {
+        out(format_args!(
+            "database: behind a transaction pooler; statements have no names and cost more round trips"
+        ))?;
+    }
     store.close().await;
     prepared
 }

@@ -175,6 +175,13 @@ async fn of_store(store: &Store, migrates: bool) -> Vec<Finding> {
             "its settings let it lose what it has committed (fsync, full_page_writes, synchronous_commit)";
         findings.push(not_safe("database", what.into(), "set them to `on`: a 2xx would not mean committed"));
     }
+    if store.is_pooled() {
+        let what =
+            "behind a transaction pooler: statements have no names, and cost four round trips instead of one";
+        let help =
+            "nothing where speed does not count; else connect directly, or in the pooler's session mode";
+        findings.push(doubtful("database", what.into(), help));
+    }
     let skew = (SystemClock.now() - condition.now).abs();
     if skew > SKEW {
         let what = format!("its clock and this machine's are {:.1} s apart", skew.as_seconds_f64());

@@ -36,6 +36,15 @@ enum Engine {
 }
 
 impl Store {
+    /// Whether a transaction pooler stands between this process and the database. Then no statement has a name on the
+    /// server, and nothing is kept in a session.
+    pub fn is_pooled(&self) -> bool {
+        match &self.engine {
+            Engine::Postgres(database) => database.is_pooled(),
+            Engine::Sqlite(_) => false,
+        }
+    }
+
     /// Closes its connections. Waits for those that are at work, so call it when the work is done.
     pub async fn close(&self) {
         match &self.engine {

@@ -65,8 +65,10 @@ impl Tx {
     /// [`StoreError`]
     pub async fn execute_text(&mut self, sql: &str, params: &[Param]) -> Result<u64, StoreError> {
         // The operator's own statement, from a file named in the config; what comes from outside is in `params`.
-        let sql = AssertSqlSafe(sql.to_owned());
-        on!(&mut self.0, tx => tx.execute(sql, params).await)
+        match &mut self.0 {
+            Engine::Postgres(tx) => tx.execute_text(sql, params).await,
+            Engine::Sqlite(tx) => tx.execute(AssertSqlSafe(sql.to_owned()), params).await,
+        }
     }
 
     /// Checks one statement of the operator's own against the schema without running it. Of `params` only the types
@@ -89,7 +91,9 @@ impl Tx {
         on!(&mut self.0, tx => tx.emit(event, message).await)
     }
 
-    /// The connection, where the store is PostgreSQL: for a handler's own sqlx queries.
+    /// The connection, where the store is PostgreSQL: for a handler's own sqlx queries. Behind a transaction pooler
+    /// (see [`Store::is_pooled`](super::Store::is_pooled)) each of them needs `.persistent(false)`: the driver's names
+    /// for statements are those of other clients too, and most queries would fail.
     pub fn postgres(&mut self) -> Option<&mut sqlx::PgConnection> {
         match &mut self.0 {
             Engine::Postgres(tx) => Some(tx.connection()),

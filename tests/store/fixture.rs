@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::support::database::{Database, Engine};
+use crate::support::pooler;
 
 /// Longer than anything takes here.
 pub const LONG: Duration = Duration::from_secs(30);
@@ -111,7 +112,7 @@ pub fn sql(text: &'static str) -> Sql {
 pub fn config(database: &Database) -> config::Database {
     let url = match database.url.strip_prefix("sqlite://") {
         Some(path) => DatabaseUrl::Sqlite(PathBuf::from(path)),
-        None => DatabaseUrl::Postgres(database.url.clone()),
+        None => DatabaseUrl::Postgres(pooler::of_this_run(&database.url)),
     };
     config::Database { url, max_connections: 4, migrate: true }
 }

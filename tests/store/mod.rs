@@ -12,6 +12,7 @@ mod operations;
 mod order;
 mod outbox;
 mod pauses;
+mod pooler;
 mod postgres;
 mod prune;
 mod quarantine;

@@ -9,6 +9,7 @@ pub mod http;
 pub mod interop;
 pub mod metrics;
 pub mod packages;
+pub mod pooler;
 pub mod postgres;
 pub mod process;
 pub mod prometheus;

@@ -169,11 +169,11 @@ fn from_pypi() -> PathBuf {
     Path::new(String::from_utf8_lossy(&package.stdout).trim()).join("pginstall/bin")
 }
 
-fn id(what: &str, user: Option<&str>) -> u32 {
+pub(super) fn id(what: &str, user: Option<&str>) -> u32 {
     let output = Command::new("id").arg(what).args(user).output().expect("run id");
     String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
 }
 
-fn exists(user: &str) -> bool {
+pub(super) fn exists(user: &str) -> bool {
     Command::new("id").arg("-u").arg(user).output().expect("run id").status.success()
 }

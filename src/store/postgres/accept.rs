@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use sqlx::{PgConnection, Row};
+use sqlx::Row;
 
 use super::super::Insertion;
 use super::super::twins::Found;
 use super::super::tx::storable;
 use super::rows;
+use super::session::Session;
 use super::tx::milliseconds;
 use crate::model::{BatchRequest, NewEvent};
 
@@ -22,7 +23,7 @@ pub(super) const LOCK: &str = concat!(include_str!("find_copies.sql"), "FOR UPDA
 /// Inserts events with distinct keys; those that are there already, or are just being written by another transaction
 /// (waited for up to `wait`), are left out of the answer.
 pub(super) async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Session,
     events: &[&NewEvent],
     wait: Duration,
 ) -> Result<Found, sqlx::Error> {
@@ -55,7 +56,7 @@ pub(super) async fn insert(
 }
 
 /// Keeps a request, if it is not kept.
-pub(super) async fn keep(connection: &mut PgConnection, request: &BatchRequest) -> Result<(), sqlx::Error> {
+pub(super) async fn keep(connection: &mut Session, request: &BatchRequest) -> Result<(), sqlx::Error> {
     let keep = sqlx::query(KEEP)
         .bind(request.id.to_string())
         .bind(&*request.endpoint)
@@ -65,10 +66,7 @@ pub(super) async fn keep(connection: &mut PgConnection, request: &BatchRequest) 
 }
 
 /// The same, without sending all of it where it is kept already.
-pub(super) async fn keep_once(
-    connection: &mut PgConnection,
-    request: &BatchRequest,
-) -> Result<(), sqlx::Error> {
+pub(super) async fn keep_once(connection: &mut Session, request: &BatchRequest) -> Result<(), sqlx::Error> {
     let ids = vec![request.id.to_string()];
     let found = sqlx::query(FIND_REQUESTS).bind(ids).fetch_optional(&mut *connection).await?;
     if found.is_none() { keep(connection, request).await } else { Ok(()) }
@@ -76,7 +74,7 @@ pub(super) async fn keep_once(
 
 /// Reads the rows of these events by [`FIND`] or [`LOCK`].
 pub(super) async fn find(
-    connection: &mut PgConnection,
+    connection: &mut Session,
     events: &[&NewEvent],
     sql: &'static str,
 ) -> Result<Found, sqlx::Error> {

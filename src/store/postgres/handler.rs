@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::{AssertSqlSafe, Executor, PgConnection, Row as _, SqlSafeStr};
+use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _, SqlSafeStr as _};
 
 use super::super::tx::rfc3339;
 use super::super::{Param, Row, StoreError};
@@ -17,11 +17,35 @@ const EMIT: &str = include_str!("emit_message.sql");
 impl PgTx {
     pub(in crate::store) async fn execute(
         &mut self,
-        sql: impl SqlSafeStr,
+        sql: &'static str,
         params: &[Param],
     ) -> Result<u64, StoreError> {
         let query = sqlx::query_with(sql, values::arguments(params)?);
         Ok(query.execute(&mut *self.connection).await.map_err(error)?.rows_affected())
+    }
+
+    /// A statement of the operator's own. The driver asks the server about types that it does not know, between parsing
+    /// a statement and running it; a nameless one is gone then. The second time it knows them.
+    pub(in crate::store) async fn execute_text(
+        &mut self,
+        sql: &str,
+        params: &[Param],
+    ) -> Result<u64, StoreError> {
+        let run = |params| Ok(sqlx::query_with(AssertSqlSafe(sql.to_owned()), values::arguments(params)?));
+        let connection = &mut *self.connection;
+        if connection.is_named() || !values::may_have_rows(sql) {
+            return Ok(run(params)?.execute(connection).await.map_err(error)?.rows_affected());
+        }
+        sqlx::raw_sql("SAVEPOINT hookgate_statement").execute(&mut *connection).await.map_err(error)?;
+        let mut done = run(params)?.execute(&mut *connection).await;
+        if done.as_ref().is_err_and(is_unknown_statement) {
+            let back = sqlx::raw_sql("ROLLBACK TO SAVEPOINT hookgate_statement");
+            back.execute(&mut *connection).await.map_err(error)?;
+            done = run(params)?.execute(&mut *connection).await;
+        }
+        let done = done.map_err(error)?;
+        sqlx::raw_sql("RELEASE SAVEPOINT hookgate_statement").execute(connection).await.map_err(error)?;
+        Ok(done.rows_affected())
     }
 
     pub(in crate::store) async fn fetch_optional(
@@ -45,13 +69,18 @@ impl PgTx {
     }
 
     pub(in crate::store) async fn prepare(&mut self, sql: &str, params: &[Param]) -> Result<(), StoreError> {
-        let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
-        self.connection.prepare_with(sql, &values::types(params)).await.map_err(error)?;
+        if self.connection.is_named() {
+            let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
+            self.connection.prepare_with(sql, &values::types(params)).await.map_err(error)?;
+            return Ok(());
+        }
+        let Some(sql) = values::preparing(sql, params) else { return Ok(()) };
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *self.connection).await.map_err(error)?;
         Ok(())
     }
 
     pub(in crate::store) fn connection(&mut self) -> &mut PgConnection {
-        &mut self.connection
+        self.connection.bare()
     }
 
     pub(in crate::store) async fn enter(
@@ -111,4 +140,9 @@ impl PgTx {
             .map_err(error)?;
         Ok(())
     }
+}
+
+/// `invalid_sql_statement_name`
+fn is_unknown_statement(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).as_deref() == Some("26000")
 }

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::PgConnection;
 
 use super::super::twins::{self, Found};
 use super::super::{Confirm, Inbox, Insertion, Kept, Quarantined, StoreError, Unit, operations};
 use super::accept::{self, FIND};
-use super::{PgTx, Postgres, commit_error, error};
+use super::{PgTx, Postgres, Session, commit_error, error};
 use crate::config;
 use crate::model::{CONFIRMATIONS, NewEvent};
 
@@ -83,7 +82,7 @@ impl Postgres {
     }
 }
 
-async fn keep_all(connection: &mut PgConnection, firsts: &[&NewEvent]) -> Result<Found, StoreError> {
+async fn keep_all(connection: &mut Session, firsts: &[&NewEvent]) -> Result<Found, StoreError> {
     let found = insert_all(connection, firsts, error).await?;
     for request in twins::requests(firsts, &found) {
         accept::keep(connection, request).await.map_err(error)?;
@@ -93,7 +92,7 @@ async fn keep_all(connection: &mut PgConnection, firsts: &[&NewEvent]) -> Result
 
 /// Inserts events, and reads the rows of those that are there.
 async fn insert_all(
-    connection: &mut PgConnection,
+    connection: &mut Session,
     firsts: &[&NewEvent],
     failed: fn(sqlx::Error) -> StoreError,
 ) -> Result<Found, StoreError> {

@@ -12,22 +12,28 @@ mod learned;
 mod ledger;
 mod messages;
 mod outbox;
+mod pooler;
 mod prune;
 mod rows;
+mod schema;
 mod select;
+mod session;
 mod tx;
 mod values;
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgPoolOptions, PgSeverity};
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Row as _};
+use tracing::warn;
 
 use super::StoreError;
 use super::turns::Turns;
+pub(super) use schema::migrate;
+use session::Session;
 pub(super) use tx::PgTx;
 
 /// How long a statement of its own waits for a connection; units of work have a limit of their own.
@@ -36,9 +42,6 @@ const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 /// The pool's own limit, which no wait reaches.
 const POOL_WAIT: Duration = Duration::from_hours(1);
 
-/// Any number that is ours: concurrent migrations of one database queue up behind it.
-const MIGRATION_LOCK: i64 = 0x686f_6f6b_6761_7465;
-
 /// One PostgreSQL database: all of its ports.
 #[derive(Clone, Debug)]
 pub(super) struct Postgres {
@@ -46,20 +49,41 @@ pub(super) struct Postgres {
     /// The newest migration that this binary knows.
     version: i64,
     turns: Turns,
+    /// Whether a transaction pooler stands in between. Once it was seen, it is taken to stay.
+    pooled: Arc<AtomicBool>,
 }
 
 impl Postgres {
     pub(super) async fn connect(url: &str, max_connections: u32, version: i64) -> Result<Self, StoreError> {
         let options = options(url)?;
-        answers(&options).await?;
+        let mut connection = answers(&options).await?;
+        let pooled = Arc::new(AtomicBool::new(pooler::detect(&mut connection, &options).await));
+        connection.close().await.ok(); // it has answered
+        // Nothing of ours is named behind a pooler. What a handler names by itself is then at least not remembered: a
+        // name that is taken is an error, not somebody else's statement.
+        let is_pooled = pooled.load(Ordering::Relaxed);
+        let options = if is_pooled { options.statement_cache_capacity(0) } else { options };
+        let watched = (options.clone(), Arc::clone(&pooled));
         let pool = PgPoolOptions::new()
             .max_connections(max_connections)
             .acquire_timeout(POOL_WAIT)
+            .after_connect(move |connection, _| {
+                let (options, pooled) = watched.clone();
+                Box::pin(async move {
+                    watch(connection, &options, &pooled).await;
+                    Ok(())
+                })
+            })
             // Instead of the driver's ping, at the same cost: a session that a fail-over has left read-only is closed.
             .test_before_acquire(false)
             .before_acquire(|connection, _| Box::pin(writable(connection)))
             .connect_lazy_with(options);
-        Ok(Self { pool, version, turns: Turns::default() })
+        Ok(Self { pool, version, pooled, turns: Turns::default() })
+    }
+
+    /// Whether a transaction pooler stands between us and the server.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.pooled.load(Ordering::Relaxed)
     }
 
     pub(super) async fn close(&self) {
@@ -67,50 +91,42 @@ impl Postgres {
     }
 
     /// A connection for one statement that commits by itself.
-    async fn connection(&self) -> Result<PoolConnection<sqlx::Postgres>, StoreError> {
+    async fn connection(&self) -> Result<Box<Session>, StoreError> {
         self.connection_within(CONNECTION_WAIT).await
     }
 
-    async fn connection_within(&self, limit: Duration) -> Result<PoolConnection<sqlx::Postgres>, StoreError> {
+    async fn connection_within(&self, limit: Duration) -> Result<Box<Session>, StoreError> {
         #[expect(
             clippy::disallowed_methods,
             reason = "nothing has begun on the connection that is waited for"
         )]
         let connection = tokio::time::timeout(limit, self.pool.acquire()).await;
-        connection.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(error)
+        let connection = connection.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(error)?;
+        Ok(Session::new(connection, !self.is_pooled()))
     }
 }
 
-/// Whether a pooled connection still answers and may write.
-async fn writable(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    let row =
-        sqlx::query("SELECT current_setting('transaction_read_only') = 'off'").fetch_one(connection).await;
-    Ok(row.and_then(|row| row.try_get(0)).unwrap_or(false))
+/// Asks with each new connection whether a pooler has come in between: what is behind a name may change.
+async fn watch(connection: &mut PgConnection, options: &PgConnectOptions, pooled: &AtomicBool) {
+    if !pooled.load(Ordering::Relaxed) && pooler::detect(connection, options).await {
+        pooled.store(true, Ordering::Relaxed);
+        warn!("database.pooler_found");
+    }
 }
 
-/// Whether the server takes a connection, and why not: the pool would try again until its wait is over, and then know
-/// only that.
-async fn answers(options: &PgConnectOptions) -> Result<(), StoreError> {
+/// Whether a pooled connection still answers and may write. A simple query leaves no name on the server.
+async fn writable(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let row = sqlx::raw_sql("SELECT current_setting('transaction_read_only') = 'off'").fetch_one(connection);
+    Ok(row.await.and_then(|row| row.try_get(0)).unwrap_or(false))
+}
+
+/// A connection, or why the server takes none: the pool would try again until its wait is over, and then know only
+/// that.
+async fn answers(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     #[expect(clippy::disallowed_methods, reason = "nothing has begun on the connection that is waited for")]
     let connection = tokio::time::timeout(CONNECTION_WAIT, options.connect()).await;
     let silent = |_| StoreError::Unavailable(format!("no answer within {} s", CONNECTION_WAIT.as_secs()));
-    connection.map_err(silent)?.map_err(error)?.close().await.ok(); // it has answered
-    Ok(())
-}
-
-/// All migrations in one transaction, so that it works behind a transaction pooler too; the lock ends with it.
-pub(super) async fn migrate(url: &str, migrator: &Migrator) -> Result<(), StoreError> {
-    let mut connection = options(url)?.connect().await.map_err(error)?;
-    let mut tx = connection.begin().await.map_err(error)?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)")
-        .bind(MIGRATION_LOCK)
-        .execute(&mut *tx)
-        .await
-        .map_err(error)?;
-    migrator.run_direct(None, &mut *tx, false).await.map_err(|failed| schema(&failed))?;
-    tx.commit().await.map_err(|failed| StoreError::CommitUnknown(failed.to_string()))?;
-    connection.close().await.ok(); // what matters is committed
-    Ok(())
+    connection.map_err(silent)?.map_err(error)
 }
 
 fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
@@ -121,11 +137,8 @@ fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
     })?;
     let named = options.get_application_name().is_some();
     let options = if named { options } else { options.application_name("hookgate") };
-    Ok(options.disable_statement_logging())
-}
-
-fn schema(failed: &MigrateError) -> StoreError {
-    StoreError::Schema(failed.to_string())
+    // A parameter that PgBouncer refuses at start; numbers are exact without it since PostgreSQL 12.
+    Ok(options.extra_float_digits(None).disable_statement_logging())
 }
 
 /// Sorts the driver's errors into ours.

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use sqlx::pool::PoolConnection;
+use sqlx::Row as _;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, Row as _};
 use tokio::time::Instant;
 
 use super::super::{Finish, Insertion, Locked, RowState, StoreError};
-use super::{Postgres, accept, commit_error, error, rows};
+use super::{Postgres, Session, accept, commit_error, error, rows};
 use crate::model::{DueEvent, Event, EventKey, Leased, NewEvent};
 
 const FIND: &str = include_str!("find_event.sql");
@@ -18,21 +17,11 @@ const FINISH: &str = include_str!("finish_event.sql");
 
 /// A transaction on PostgreSQL. Dropped unfinished, it closes its connection.
 pub(in crate::store) struct PgTx {
-    pub(super) connection: PoolConnection<sqlx::Postgres>,
+    pub(super) connection: Box<Session>,
     deadline: Instant,
     /// Messages with a greater id are of this unit of work, if they have its key.
     pub(super) newest: Option<i64>,
     pub(super) route: String,
-    /// Neither committed nor rolled back.
-    open: bool,
-}
-
-impl Drop for PgTx {
-    fn drop(&mut self) {
-        if self.open {
-            self.connection.close_on_drop();
-        }
-    }
 }
 
 impl PgTx {
@@ -40,13 +29,13 @@ impl PgTx {
     pub(super) async fn begin(database: &Postgres, limit: Duration) -> Result<Self, StoreError> {
         let deadline = Instant::now() + limit;
         let connection = database.connection_within(limit).await?;
-        let mut tx = Self { connection, deadline, newest: None, route: String::new(), open: true };
+        let mut tx = Self { connection, deadline, newest: None, route: String::new() };
         let left = milliseconds(tx.left());
-        let begin = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {left}; \
-             SET LOCAL lock_timeout = {left}; SET LOCAL idle_in_transaction_session_timeout = {left}"
+        let settings = format!(
+            "SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {left}; \
+             SET LOCAL idle_in_transaction_session_timeout = {left};"
         );
-        sqlx::raw_sql(AssertSqlSafe(begin)).execute(&mut *tx.connection).await.map_err(error)?;
+        tx.connection.begin(&settings).await.map_err(error)?;
         Ok(tx)
     }
 
@@ -113,15 +102,11 @@ impl PgTx {
     }
 
     pub(in crate::store) async fn commit(mut self) -> Result<(), StoreError> {
-        sqlx::raw_sql("COMMIT").execute(&mut *self.connection).await.map_err(commit_error)?;
-        self.open = false;
-        Ok(())
+        self.connection.commit().await.map_err(commit_error)
     }
 
     pub(in crate::store) async fn rollback(mut self) {
-        if sqlx::raw_sql("ROLLBACK").execute(&mut *self.connection).await.is_ok() {
-            self.open = false;
-        } // else dropping it closes the connection
+        self.connection.rollback().await;
     }
 
     pub(super) fn left(&self) -> Duration {

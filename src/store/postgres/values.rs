@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use sqlx::postgres::{PgArguments, PgRow, PgTypeInfo};
 use sqlx::types::Json;
 use sqlx::{Arguments, Column, Postgres, Row, Type, TypeInfo};
+use uuid::Uuid;
 
 use super::super::{Param, StoreError};
 use super::error;
@@ -39,6 +40,29 @@ pub(super) fn types(params: &[Param]) -> Vec<PgTypeInfo> {
         Param::Timestamptz(_) => <crate::clock::Timestamp as Type<Postgres>>::type_info(),
     };
     params.iter().map(name_of).collect()
+}
+
+/// Prepares a statement under a name that is nobody else's, and forgets it. `None` for what cannot be prepared.
+pub(super) fn preparing(sql: &str, params: &[Param]) -> Option<String> {
+    const PREPARED: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "WITH"];
+    if !PREPARED.contains(&first_word(sql).as_str()) {
+        return None;
+    }
+    let name = format!("hookgate_{}", Uuid::now_v7().simple());
+    let types: Vec<String> = types(params).iter().map(ToString::to_string).collect();
+    let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
+    Some(format!("PREPARE {name}{types} AS {sql}\n; DEALLOCATE {name}"))
+}
+
+/// Whether a statement may give rows back.
+pub(super) fn may_have_rows(sql: &str) -> bool {
+    let writes = ["INSERT", "UPDATE", "DELETE", "MERGE"].contains(&first_word(sql).as_str());
+    !writes || sql.to_ascii_uppercase().contains("RETURNING")
+}
+
+fn first_word(sql: &str) -> String {
+    let letters = sql.trim_start_matches(['(', ' ']).chars().take_while(char::is_ascii_alphabetic);
+    letters.collect::<String>().to_ascii_uppercase()
 }
 
 /// Reads all columns of a row.
