@@ -4,6 +4,7 @@ mod bounds;
 mod destinations;
 mod endpoints;
 mod example;
+mod expressions;
 mod layers;
 mod ordering;
 mod proxy;

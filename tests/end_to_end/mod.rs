@@ -22,6 +22,7 @@ mod quarantine;
 mod random_kills;
 mod replays;
 mod rotation;
+mod routes;
 mod serving;
 mod stdout;
 
