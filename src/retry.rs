@@ -4,18 +4,21 @@
 //! window (full jitter), so that many rows that failed together do not come back together; nothing another system
 //! asks for makes a wait longer than the cap or shorter than our own. What is absent: clocks, queues, reasons.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::model::Next;
 
 /// How long and how often a queue tries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Failures after which a row needs review.
     pub max_attempts: u32,
     /// The longest wait between two attempts.
     pub cap: Duration,
+    /// The waits after the first, the second, … failure, of which the last repeats; empty: full-jitter backoff.
+    pub curve: Arc<[Duration]>,
     /// A row that would be older than this at its next attempt needs review instead.
     pub max_age: Option<Duration>,
 }
@@ -37,8 +40,8 @@ pub struct Failed<'a> {
 
 /// Decides between another attempt and review.
 ///
-/// A wait the other side asked for is kept, up to the cap, and lengthened by up to a tenth, so that all that were
-/// told the same do not return in the same instant. `chance` is uniform in `0.0..1.0`.
+/// A wait the other side asked for is kept and lengthened by up to a tenth, so that all that were told the same do not
+/// return in the same instant; both together no longer than the cap. `chance` is uniform in `0.0..1.0`.
 #[must_use]
 pub fn next(policy: &Policy, failed: &Failed<'_>, chance: f64) -> Next {
     let Failed { code, retryable, failures, age, asked } = *failed;
@@ -50,8 +53,8 @@ pub fn next(policy: &Policy, failed: &Failed<'_>, chance: f64) -> Next {
             reason: format!("{failures} of {} attempts failed, last: {code}", policy.max_attempts),
         };
     }
-    let own = backoff(failures, policy.cap, chance);
-    let after = asked.map_or(own, |asked| own.max(spread(asked, chance))).min(policy.cap);
+    let own = step(&policy.curve, failures, chance).unwrap_or_else(|| backoff(failures, policy.cap, chance));
+    let after = asked.map_or(own, |asked| own.max(spread(asked.min(policy.cap / 11 * 10), chance)));
     match policy.max_age {
         Some(max_age) if age.saturating_add(after) > max_age => Next::Review {
             reason: format!(
@@ -69,6 +72,15 @@ pub fn next(policy: &Policy, failed: &Failed<'_>, chance: f64) -> Next {
 pub fn backoff(attempts: u32, cap: Duration, chance: f64) -> Duration {
     let window = 1_u64.checked_shl(attempts).map_or(cap, |seconds| cap.min(Duration::from_secs(seconds)));
     part(window, chance)
+}
+
+/// A step of an explicit curve, from a fifth shorter to a fifth longer: whoever wrote it down wants about this wait, and
+/// rows that failed together must not come back together.
+#[must_use]
+pub fn step(curve: &[Duration], failures: u32, chance: f64) -> Option<Duration> {
+    let at = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
+    let wait = *curve.get(at).or(curve.last())?;
+    Some((wait / 5 * 4).saturating_add(part(wait / 5 * 2, chance)))
 }
 
 /// Reads a `Retry-After` value: whole seconds or an HTTP-date in any of its three forms

@@ -139,7 +139,7 @@ impl Gateway {
                 work(
                     &parts,
                     &parts.outbox_job,
-                    &config.outbox,
+                    &config::Queue { concurrency: parts.outbox_job.hands(), ..config.outbox.clone() },
                     &parts.wake.dispatcher,
                     |_, ()| {},
                     &stop.workers,

@@ -89,7 +89,14 @@ impl Parts {
         );
         let confirmations = Arc::new(Destination::confirmations(&config.outbox));
         let destinations = config.destinations.values().chain([&confirmations]);
-        let outbox_job = OutboxJob::new(outbox, Dispatcher::new(config)?, destinations, clock);
+        let outbox_job = OutboxJob::new(
+            outbox,
+            Dispatcher::new(config)?,
+            destinations,
+            config.outbox.concurrency,
+            clock,
+            Arc::clone(&wake.dispatcher),
+        );
         Ok(Self {
             metrics,
             wake,

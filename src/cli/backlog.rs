@@ -151,11 +151,11 @@ fn rate(events: u64, duplicates: u64) -> Option<f64> {
     (events > 0).then(|| duplicates as f64 / events as f64)
 }
 
-fn count(rows: i64) -> String {
+pub(super) fn count(rows: i64) -> String {
     if rows >= BACKLOG_CAP { format!("{} or more", BACKLOG_CAP - 1) } else { rows.to_string() }
 }
 
-fn age(oldest: Duration) -> String {
+pub(super) fn age(oldest: Duration) -> String {
     if oldest.is_zero() {
         "–".into()
     } else {
@@ -163,7 +163,7 @@ fn age(oldest: Duration) -> String {
     }
 }
 
-fn table<const N: usize>(header: [&str; N]) -> Table {
+pub(super) fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY).set_header(header);
     table

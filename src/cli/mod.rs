@@ -16,6 +16,7 @@ pub mod check;
 pub mod config;
 pub mod dead;
 pub mod deliveries;
+pub mod destinations;
 pub mod demo;
 pub mod doctor;
 pub mod endpoints;
@@ -131,6 +132,7 @@ enum Command {
     Events(events::Args),
     Dead(dead::Args),
     Deliveries(deliveries::Args),
+    Destinations(destinations::Args),
     Quarantine(quarantine::Args),
     Endpoints(endpoints::Args),
     Pause(pause::PauseArgs),
@@ -157,6 +159,7 @@ impl Command {
             Self::Events(args) => events::run(&args, &shell).await,
             Self::Dead(args) => dead::run(&args, &shell).await,
             Self::Deliveries(args) => deliveries::run(&args, &shell).await,
+            Self::Destinations(args) => destinations::run(&args, &shell).await,
             Self::Quarantine(args) => quarantine::run(&args, &shell).await,
             Self::Endpoints(args) => endpoints::run(&args, &shell).await,
             Self::Pause(args) => pause::pause(&args, &shell).await,

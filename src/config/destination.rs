@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
-use super::{Broker, Queue};
-use crate::model::{CONFIRMATIONS, Secret};
+use super::{Broker, OnDead, Queue};
+use crate::egress::Credentials;
+use crate::model::{CONFIRMATIONS, Circuit, Secret};
 
 /// Where messages go.
 #[derive(Debug)]
@@ -29,6 +30,28 @@ pub struct Destination {
     pub cloudevents: bool,
     /// `[outbox]`, with what the destination overrides.
     pub queue: Queue,
+    /// How fast, in which order, and when not at all.
+    pub flow: Flow,
+}
+
+/// How the messages of a destination flow.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// Deliveries begun by this process, failed ones included.
+    pub rate: Option<Rate>,
+    /// When the destination is taken for broken; `None`: never.
+    pub circuit: Option<Circuit>,
+    /// Whether messages with the same ordering key are delivered one at a time, in the order of their numbers.
+    pub order: Option<OnDead>,
+}
+
+/// At most `count` in each `per`, evenly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// At least 1.
+    pub count: u32,
+    /// A second, a minute or an hour.
+    pub per: Duration,
 }
 
 /// The kinds of destination.
@@ -40,6 +63,8 @@ pub enum DestinationKind {
         url: http::Uri,
         /// Whether names may resolve to private addresses (literal addresses in `url` are the operator's own word).
         allow_private: bool,
+        /// Own authorities and certificate, if there are any.
+        credentials: Option<Arc<Credentials>>,
     },
     /// One line of JSON for each message on standard output.
     Stdout,
@@ -47,6 +72,18 @@ pub enum DestinationKind {
     Broker(Broker),
     /// Calls that confirm subscriptions, to hosts that the providers' definitions name.
     Confirmations,
+}
+
+impl DestinationKind {
+    /// Its word in the configuration; the gateway's own has none there.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Http { .. } => "http",
+            Self::Stdout => "stdout",
+            Self::Confirmations => "confirmations",
+        }
+    }
 }
 
 impl Destination {
@@ -63,6 +100,7 @@ impl Destination {
             drop_signature: false,
             cloudevents: false,
             queue: queue.clone(),
+            flow: Flow::default(),
         }
     }
 }

@@ -27,7 +27,7 @@ mod whole;
 
 pub use broker::{Broker, Sasl};
 pub use broker_url::BrokerUrl;
-pub use destination::{Destination, DestinationKind};
+pub use destination::{Destination, DestinationKind, Flow, Rate};
 pub use endpoint::{Endpoint, Matching, Mode, OnDead, SigningSecret};
 pub use key::{Key, Place, Places};
 pub use load::{DEFAULT_FILE, Flag, Loaded, Merged, Sources, load, merge};

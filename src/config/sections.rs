@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::{Networks, Secret};
@@ -94,6 +95,8 @@ pub struct Queue {
     pub max_attempts: u32,
     /// The cap of the full-jitter backoff.
     pub backoff_cap: Duration,
+    /// Outbox: the waits themselves, in the place of the full-jitter backoff; empty: that.
+    pub backoff: Arc<[Duration]>,
     /// Rows worked on at once by this process.
     pub concurrency: usize,
     /// How often to look for due rows without being woken.
@@ -106,7 +109,12 @@ impl Queue {
     /// How long and how often a row of this queue is tried.
     #[must_use]
     pub fn policy(&self) -> retry::Policy {
-        retry::Policy { max_attempts: self.max_attempts, cap: self.backoff_cap, max_age: self.max_age }
+        retry::Policy {
+            max_attempts: self.max_attempts,
+            cap: self.backoff_cap,
+            curve: Arc::clone(&self.backoff),
+            max_age: self.max_age,
+        }
     }
 }
 

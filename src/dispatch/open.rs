@@ -34,7 +34,7 @@ pub struct DestinationError {
 pub fn check(destination: &Destination) -> Result<(), DestinationError> {
     Letterhead::new(destination)?;
     match &destination.kind {
-        DestinationKind::Http { url, allow_private } => {
+        DestinationKind::Http { url, allow_private, .. } => {
             egress::rule(url, *allow_private).map(drop).map_err(|problem| wrong(destination, "url", problem))
         }
         DestinationKind::Stdout => Ok(()),
@@ -75,12 +75,16 @@ impl<'a> Opener<'a> {
 
     /// The same for one that answers.
     pub(super) fn http(&self, destination: &Destination) -> Result<Http, DestinationError> {
-        let DestinationKind::Http { url, allow_private } = &destination.kind else {
+        let DestinationKind::Http { url, allow_private, credentials } = &destination.kind else {
             return Err(wrong(destination, "type", "it gives no answer".into()));
         };
         let problem = |problem| wrong(destination, "url", problem);
         let rule = egress::rule(url, *allow_private).map_err(problem)?;
-        let tls = self.tls(url.scheme() == Some(&uri::Scheme::HTTPS)).map_err(problem)?;
+        let tls = match credentials {
+            Some(credentials) => credentials.tls(self.network.roots.as_ref()),
+            None => self.tls(url.scheme() == Some(&uri::Scheme::HTTPS)),
+        };
+        let tls = tls.map_err(problem)?;
         Ok(Http::new(url, destination, rule, self.network, tls))
     }
 

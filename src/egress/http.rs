@@ -124,13 +124,15 @@ pub(crate) fn tls_over(roots: RootCertStore) -> Result<ClientConfig, String> {
 
 /// The same with the machine's own roots.
 pub(crate) fn tls_of_this_machine() -> Result<ClientConfig, String> {
-    let builder = tls().map_err(|error| error.to_string())?.with_native_roots().map_err(|error| {
-        format!("https needs root certificates: {error}; install ca-certificates or set SSL_CERT_FILE")
-    })?;
-    Ok(builder.with_no_client_auth())
+    let builder = tls().map_err(|error| error.to_string())?;
+    Ok(builder.with_native_roots().map_err(|error| no_roots(&error))?.with_no_client_auth())
 }
 
-fn tls() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, rustls::Error> {
+pub(super) fn no_roots(error: &std::io::Error) -> String {
+    format!("https needs root certificates: {error}; install ca-certificates or set SSL_CERT_FILE")
+}
+
+pub(super) fn tls() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, rustls::Error> {
     ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
 }

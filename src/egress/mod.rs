@@ -5,6 +5,7 @@
 //! bound. What is absent: what a request says, what its answer means, retries.
 
 mod address;
+mod credentials;
 mod fault;
 mod http;
 mod resolve;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use address::{Reach, reach};
+pub use credentials::Credentials;
 pub use http::MAX_REPLY;
 pub use resolve::{Resolve, SystemResolver};
 

@@ -69,6 +69,8 @@ pub struct Message {
     pub born_at: Timestamp,
     /// Messages with the same one belong in the order of their ids: the event's own, unless a handler said otherwise.
     pub ordering_key: Option<String>,
+    /// Whether it is sent to see if its destination is well again, while nothing else is.
+    pub probe: bool,
     /// W3C `traceparent` of the event's request.
     pub trace_context: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! The nouns of the gateway and their legal transitions. Nothing here knows a runtime, a database or HTTP.
 
+mod circuit;
 mod event;
 mod exchange;
 mod headers;
@@ -10,6 +11,7 @@ mod outcome;
 mod request;
 mod secret;
 
+pub use circuit::{Circuit, Health};
 pub use event::{BatchRequest, DueEvent, Event, EventKey, NewEvent};
 pub use exchange::{Answer, Asked};
 pub use headers::Headers;

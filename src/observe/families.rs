@@ -38,6 +38,7 @@ pub(super) struct Families {
     pub(super) outbox: QueueGauges,
     pub(super) delivery_attempts: IntCounterVec,
     pub(super) delivery_duration: HistogramVec,
+    pub(super) circuit_state: IntGaugeVec,
     pub(super) leases_lost: IntCounterVec,
     pub(super) workers_alive: IntGaugeVec,
     pub(super) pruned: IntCounterVec,
@@ -151,6 +152,17 @@ impl Families {
                 "How long one try to deliver took.",
                 &["destination", "outcome"],
                 DELIVERY_SECONDS.to_vec(),
+            )?,
+            circuit_state: register_one(
+                registry,
+                IntGaugeVec::new(
+                    Opts::new(
+                        "hookgate_circuit_state",
+                        "Whether messages go to a destination: 0 closed, they do; 1 half-open, one at a time to see \
+                         whether it is well again; 2 open, none do.",
+                    ),
+                    &["destination"],
+                )?,
             )?,
             leases_lost: counter(
                 registry,

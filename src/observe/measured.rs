@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::Metrics;
 use crate::config;
-use crate::model::{Attempt, Failure, Leased, Message, NewEvent, Next};
+use crate::model::{Attempt, Circuit, Failure, Leased, Message, NewEvent, Next};
 use crate::store::{
     Confirm, Inbox, Insertion, Kept, Lane, Outbox, Quarantined, Queue, Settled, StoreError, Unit,
 };
@@ -103,5 +103,14 @@ impl<P: Outbox + ?Sized> Outbox for Measured<P> {
     ) -> Result<Settled, StoreError> {
         self.metrics.delivery(&leased.item.destination, attempt);
         self.count_lost(self.port.fail_attempt(leased, attempt, next).await)
+    }
+
+    async fn note_failure(
+        &self,
+        destination: &str,
+        attempt: &Attempt,
+        circuit: &Circuit,
+    ) -> Result<(), StoreError> {
+        self.port.note_failure(destination, attempt, circuit).await
     }
 }

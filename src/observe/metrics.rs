@@ -14,7 +14,7 @@ use crate::config::{Config, Endpoint, Route};
 use crate::model::{AttemptOutcome, Outcome};
 use crate::process::HandlerRun;
 use crate::receive::Receipt;
-use crate::store::{Backlog, Connections, Pausable, Pause, Pruned};
+use crate::store::{Backlog, CircuitRecord, Connections, Pausable, Pause, Pruned};
 
 /// All metrics of this process.
 pub struct Metrics {
@@ -50,6 +50,7 @@ impl Metrics {
                 families.delivery_attempts.get_metric_with_label_values(&labels)?;
                 families.delivery_duration.get_metric_with_label_values(&labels)?;
             }
+            families.circuit_state.get_metric_with_label_values(&[destination])?;
         }
         for queue in ["inbox", "outbox"] {
             families.leases_lost.get_metric_with_label_values(&[queue])?;
@@ -163,6 +164,21 @@ impl Metrics {
         }
     }
 
+    /// How the circuits stand. Destinations without a row are well.
+    pub fn circuits(&self, unwell: &[CircuitRecord]) {
+        let _page = self.lock_page();
+        for name in &self.destinations {
+            let state = unwell.iter().find(|row| *row.destination == **name).map(|row| row.state.as_str());
+            if let Ok(gauge) = self.families.circuit_state.get_metric_with_label_values(&[name]) {
+                gauge.set(match state {
+                    Some("open") => 2,
+                    Some("half_open") => 1,
+                    _ => 0,
+                });
+            }
+        }
+    }
+
     /// What waits, as the store just said. Endpoints and destinations without a row have nothing waiting.
     pub fn backlog(&self, inbox: &[Backlog], outbox: &[Backlog]) {
         let _page = self.lock_page();
@@ -205,6 +221,7 @@ impl Metrics {
         self.families.paused.reset();
         self.families.clock_skew.reset();
         self.families.durability_degraded.reset();
+        self.families.circuit_state.reset();
         self.families.inbox.forget();
         self.families.outbox.forget();
     }

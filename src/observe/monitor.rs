@@ -103,6 +103,7 @@ impl Monitor {
         self.metrics.backlog(&inbox, &outbox);
         self.metrics.paused(&self.ledger.pauses().await?);
         self.metrics.quarantine(&self.ledger.quarantine_rows(&self.metrics.endpoint_names()).await?);
+        self.metrics.circuits(&self.ledger.circuits().await?);
         self.flush_counts().await?;
         for (endpoint, at) in self.ledger.last_verified().await? {
             self.metrics.verified(&endpoint, at);

@@ -39,6 +39,7 @@ pub(super) fn message(event: &NewEvent, destination: &Arc<str>, opened: &Opened)
         message_id: process::forwarded_id(&event.key, destination),
         born_at: opened.received_at,
         ordering_key: event.ordering_key.clone(),
+        probe: false,
         trace_context: event.trace_context.clone(),
     }
 }

@@ -8,6 +8,7 @@
 //! epoch; a COMMIT that fails is *unknown*, never success and never repeated here.
 //! What is absent: HTTP, metrics, signatures.
 
+mod circuit;
 mod error;
 mod exchange;
 mod filter;
@@ -45,8 +46,9 @@ pub use records::{
     ExchangeRecord, NewReplay, Pausable, Pause, QuarantineDetail, QuarantineRecord, ReplayRecord, Replayable,
 };
 pub use rows::{
-    BACKLOG_CAP, Backlog, Condition, Confirm, Connections, Existing, Finish, Insertion, Lane, Learner,
-    Lesson, PRUNE_BATCH, Pruned, RowState, SecretMatches, SecretUse, Settled, Taker,
+    BACKLOG_CAP, Backlog, CircuitRecord, Condition, Confirm, Connections, Existing, Finish, InOrder,
+    Insertion, Lane, Learner, Lesson, PRUNE_BATCH, Pruned, RowState, SecretMatches, SecretUse, Settled,
+    Taker,
 };
 pub use tx::Tx;
 pub use unit::{Emitted, Locked, Unit};

@@ -6,12 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Backlog, Condition, Confirm, Connections, Insertion, Kept, Lane, Learner, Lesson, Pause, Pruned,
-    Quarantined, SecretMatches, SecretUse, Settled, StoreError, Unit,
+    Backlog, CircuitRecord, Condition, Confirm, Connections, Insertion, Kept, Lane, Learner, Lesson, Pause,
+    Pruned, Quarantined, SecretMatches, SecretUse, Settled, StoreError, Unit,
 };
 use crate::clock::Timestamp;
 use crate::config::{self, Retention};
-use crate::model::{Attempt, Event, EventKey, Failure, Leased, Message, NewEvent, Next, Secret};
+use crate::model::{Attempt, Circuit, Event, EventKey, Failure, Leased, Message, NewEvent, Next, Secret};
 
 /// Inbox: where verified events become durable.
 #[async_trait]
@@ -100,6 +100,9 @@ pub trait Queue<T: Send>: Send + Sync {
     /// Rows of no lane are not looked at (endpoints that this process does not serve, destinations that it does not
     /// know, messages without destination). The inbox's lanes share the lease and the attempts of the first.
     ///
+    /// Outbox: of a lane whose circuit is open nothing is claimed, and once its time is over one row, the probe, over
+    /// all gateways. Of an ordered lane only the first unpublished row of each key is claimed.
+    ///
     /// # Errors
     /// [`StoreError`]
     async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<T>>, StoreError>;
@@ -149,6 +152,18 @@ pub trait Outbox: Queue<Message> {
         attempt: &Attempt,
         next: &Next,
     ) -> Result<Settled, StoreError>;
+
+    /// What a failed attempt says about its destination, for the circuit that all gateways share. It is a statement
+    /// of its own, for failures only: [`Outbox::publish`] closes a circuit by itself.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn note_failure(
+        &self,
+        destination: &str,
+        attempt: &Attempt,
+        circuit: &Circuit,
+    ) -> Result<(), StoreError>;
 }
 
 /// Ledger: questions of operators and of the metrics page, and retention.
@@ -159,6 +174,12 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError>;
+
+    /// Destinations that have failed since they last answered, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn circuits(&self) -> Result<Vec<CircuitRecord>, StoreError>;
 
     /// Adds to the hourly counts of verified events and duplicates of one endpoint.
     ///

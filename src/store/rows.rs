@@ -272,6 +272,38 @@ pub struct Lane {
     pub skips_dead: bool,
     /// Inbox: handlers that work on events of this lane.
     pub takers: Vec<Taker>,
+    /// Outbox: whether the destination's circuit counts.
+    pub breaker: bool,
+    /// Outbox: messages with the same ordering key one at a time, in the order of their numbers.
+    pub order: Option<InOrder>,
+}
+
+/// How an ordered lane is claimed from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InOrder {
+    /// Whether a dead message is passed over; otherwise it holds back those behind it.
+    pub skip_dead: bool,
+    /// The key after which to begin: the one that was served last, so that each key gets its turn.
+    pub after: Option<String>,
+}
+
+/// A destination that has failed since it last answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CircuitRecord {
+    /// The destination's name.
+    pub destination: String,
+    /// Failures in a row.
+    pub failures: i64,
+    /// How often its circuit opened since it last answered.
+    pub openings: i64,
+    /// `closed`, `half_open` or `open`.
+    pub state: String,
+    /// The code of the last failure.
+    pub last_error: Option<String>,
+    /// When that was.
+    pub failed_at: Timestamp,
+    /// When the circuit lets a probe through, or did.
+    pub open_until: Option<Timestamp>,
 }
 
 /// A handler that works on events of one endpoint. While it is paused or has no room, they wait.

@@ -7,7 +7,9 @@
 //! What is absent: HTTP in, metrics (what a job reports goes to the caller's `watch`).
 
 mod inbox;
+mod lines;
 mod outbox;
+mod pace;
 mod replay;
 mod shares;
 

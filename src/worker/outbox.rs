@@ -4,64 +4,50 @@
 //! dies between the send and the settlement, the lease runs out and another worker sends again. One that settles
 //! after its lease has passed on changes no row.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use super::Job;
+use super::lines::Lines;
 use crate::clock::Clock;
 use crate::config::Destination;
 use crate::dispatch::Dispatcher;
 use crate::failpoint;
 use crate::model::{Attempt, AttemptOutcome, Leased, Message, Next};
 use crate::retry;
-use crate::store::{Lane, Outbox, Settled, StoreError};
+use crate::store::{Outbox, Settled, StoreError};
 
 /// Delivers messages.
 pub struct OutboxJob {
     outbox: Arc<dyn Outbox>,
     dispatcher: Dispatcher,
     clock: Arc<dyn Clock>,
-    lines: BTreeMap<Arc<str>, Line>,
-}
-
-/// One destination and the hands that are free for it.
-struct Line {
-    destination: Arc<Destination>,
-    hands: Arc<Semaphore>,
+    lines: Lines,
+    wake: Arc<Notify>,
 }
 
 impl OutboxJob {
-    /// Delivers to these destinations; rows for others stay where they are and are seen as backlog.
+    /// Delivers to these destinations; rows for others stay where they are and are seen as backlog. `shared` hands are
+    /// there beyond the first of each. `wake` is the one that the loop over this job waits for.
     pub fn new<'a>(
         outbox: Arc<dyn Outbox>,
         dispatcher: Dispatcher,
         destinations: impl IntoIterator<Item = &'a Arc<Destination>>,
+        shared: usize,
         clock: Arc<dyn Clock>,
+        wake: Arc<Notify>,
     ) -> Self {
-        let line = |destination: &Arc<Destination>| Line {
-            destination: Arc::clone(destination),
-            hands: Arc::new(Semaphore::new(destination.concurrency)),
-        };
-        let lines = destinations.into_iter().map(|d| (Arc::clone(&d.name), line(d))).collect();
-        Self { outbox, dispatcher, clock, lines }
+        Self { outbox, dispatcher, clock, lines: Lines::new(destinations, shared), wake }
     }
 
-    fn lanes(&self) -> Vec<Lane> {
-        let free = self.lines.values().filter(|line| line.hands.available_permits() > 0);
-        free.map(|line| Lane {
-            name: Arc::clone(&line.destination.name),
-            limit: line.hands.available_permits().try_into().unwrap_or(u32::MAX),
-            lease: line.destination.queue.lease,
-            max_attempts: line.destination.queue.max_attempts,
-            skips_dead: false,
-            takers: Vec::new(),
-        })
-        .collect()
+    /// Messages at work at once.
+    pub fn hands(&self) -> usize {
+        self.lines.hands()
     }
 
     async fn deliver(&self, destination: &Destination, leased: Leased<Message>) {
@@ -117,6 +103,7 @@ impl OutboxJob {
             }
             self.outbox.fail_attempt(leased, attempt, &next).await
         };
+        self.note(destination, attempt).await;
         match settled {
             Ok(Settled::Written) => {}
             Ok(Settled::LeaseLost) => {
@@ -126,6 +113,17 @@ impl OutboxJob {
             Err(error) => {
                 error!(destination = name, message_id = id, code = error.code(), %error, "delivery.not_settled");
             }
+        }
+    }
+
+    async fn note(&self, destination: &Destination, attempt: &Attempt) {
+        let (Some(circuit), false) =
+            (&destination.flow.circuit, attempt.outcome == AttemptOutcome::Succeeded)
+        else {
+            return;
+        };
+        if let Err(error) = self.outbox.note_failure(&destination.name, attempt, circuit).await {
+            error!(destination = &*destination.name, code = error.code(), %error, "circuit.not_noted");
         }
     }
 
@@ -151,24 +149,29 @@ impl Job for OutboxJob {
     }
 
     async fn claim(&self, free: usize) -> Result<Vec<Self::Claimed>, StoreError> {
-        let lanes = self.lanes();
+        let (lanes, room) = self.lines.lanes(Instant::now());
         if lanes.is_empty() {
             return Ok(Vec::new());
         }
-        let claimed = self.outbox.claim(free.try_into().unwrap_or(u32::MAX), &lanes).await?;
-        // Only this loop takes hands, so a row that was claimed has one.
+        let claimed = self.outbox.claim(free.min(room).try_into().unwrap_or(u32::MAX), &lanes).await?;
+        let now = Instant::now();
         let with_hand = claimed.into_iter().filter_map(|leased| {
-            let hands = Arc::clone(&self.lines.get(&leased.item.destination)?.hands);
-            Some((leased, hands.try_acquire_owned().ok()?))
+            let hand = self.lines.take(&leased, now)?;
+            Some((leased, hand))
         });
         Ok(with_hand.collect())
     }
 
     async fn work(&self, (leased, hand): Self::Claimed) {
-        if let Some(line) = self.lines.get(&leased.item.destination) {
-            self.deliver(&line.destination, leased).await;
-        }
+        let Some(line) = self.lines.get(&leased.item.destination) else { return };
+        // Something may wait for the end of just this message: the next one of its key, all others behind a probe.
+        let holds_back = leased.item.probe || line.destination.flow.order.is_some();
+        self.deliver(&line.destination, leased).await;
+        let was_short = self.lines.is_short_of_hands(line);
         drop(hand);
+        if holds_back || was_short {
+            self.wake.notify_one();
+        }
     }
 
     async fn give_back(&self, (leased, _): Self::Claimed) -> Result<Settled, StoreError> {
@@ -176,6 +179,9 @@ impl Job for OutboxJob {
     }
 
     async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
-        self.outbox.next_due(&self.lanes()).await
+        let now = Instant::now();
+        let (lanes, _) = self.lines.lanes(now);
+        let due = if lanes.is_empty() { None } else { self.outbox.next_due(&lanes).await? };
+        Ok(due.into_iter().chain(self.lines.next_pace(now)).min())
     }
 }

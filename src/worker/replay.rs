@@ -169,7 +169,8 @@ impl ReplayJob {
     fn after_failure(&self, leased: &Leased<Replay>, code: &str, retryable: bool) -> Step {
         let failures = leased.item.tries + 1;
         let failed = retry::Failed { code, retryable, failures, age: Duration::ZERO, asked: None };
-        let policy = retry::Policy { max_attempts: TRIES, cap: self.settings.backoff_cap, max_age: None };
+        let policy =
+            retry::Policy { max_attempts: TRIES, cap: self.settings.backoff_cap, ..self.settings.policy() };
         match retry::next(&policy, &failed, rand::random()) {
             Next::Retry { after } => Step::Stop(Passed { again: Some(after), ..Passed::default() }),
             Next::Review { .. } => Step::Over(code.to_owned()),

@@ -59,6 +59,8 @@ impl Shares {
             max_attempts: settings.max_attempts,
             skips_dead: share.skips_dead,
             takers: share.handlers.iter().map(Handler::taker).collect(),
+            breaker: false,
+            order: None,
         });
         lanes.filter(|lane| lane.limit > 0).collect()
     }

@@ -13,7 +13,8 @@ use hookgate::ingress::{Drain, Limits, bind, listen};
 use hookgate::model::{Event, EventKey, Secret};
 use hookgate::observe::{Metrics, Monitor};
 use hookgate::store::{
-    Backlog, Condition, Connections, Ledger, Pause, Pruned, SecretMatches, SecretUse, StoreError,
+    Backlog, CircuitRecord, Condition, Connections, Ledger, Pause, Pruned, SecretMatches, SecretUse,
+    StoreError,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -86,6 +87,10 @@ impl Scripted {
 impl Ledger for Scripted {
     async fn backlog(&self) -> Result<(Vec<Backlog>, Vec<Backlog>), StoreError> {
         self.answer(self.waiting.lock().unwrap().clone())
+    }
+
+    async fn circuits(&self) -> Result<Vec<CircuitRecord>, StoreError> {
+        self.answer(Vec::new())
     }
 
     async fn count_events(&self, _: &str, _: u64, _: u64) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use base64::Engine as _;
 #[cfg(feature = "full")]
 use base64::engine::general_purpose::STANDARD;
 use hookgate::config::{self, Sources, json_schema};
+use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
 
 use super::{Case, SECRET};
@@ -76,10 +77,16 @@ fn compare(root: &Value, schema: &Value, examples: &[&Value], name: &str, missin
 #[cfg(feature = "full")]
 #[test]
 fn the_example_with_everything_switched_on_is_good() {
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(vec!["partner".to_owned()]).expect("a name");
+    let certificate = params.self_signed(&key).expect("a certificate").pem();
     let case = Case::new(&switched_on().replace("include = [\"endpoints/*.toml\"]", "include = []"))
         .file("handlers/order.sql", "SELECT :amount")
         .file("tls/certificate.pem", "")
-        .file("tls/key.pem", "");
+        .file("tls/key.pem", "")
+        .file("tls/partner.pem", &certificate)
+        .file("tls/partner.key", key.serialize_pem())
+        .file("tls/partner-ca.pem", &certificate);
     let case = [
         "SLACK_SIGNING_SECRET",
         "METRICS_TOKEN",

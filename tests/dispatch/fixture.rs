@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::TimeZone as _;
 use hookgate::clock::Timestamp;
-use hookgate::config::{Destination, DestinationKind, Queue};
+use hookgate::config::{Destination, DestinationKind, Flow, Queue};
 use hookgate::dispatch::Dispatcher;
 use hookgate::egress::{Network, Resolve};
 use hookgate::model::{Attempt, Content, EventKey, Headers, Message, Secret};
@@ -198,6 +198,7 @@ pub fn queue() -> Queue {
         sync_timeout: Duration::from_secs(25),
         max_attempts: 20,
         backoff_cap: Duration::from_hours(1),
+        backoff: Arc::default(),
         concurrency: 8,
         poll_interval: Duration::from_secs(1),
         max_age: None,
@@ -208,7 +209,11 @@ pub fn queue() -> Queue {
 pub fn destination(url: &str) -> Destination {
     Destination {
         name: "crm".into(),
-        kind: DestinationKind::Http { url: url.parse().expect("a URL"), allow_private: false },
+        kind: DestinationKind::Http {
+            url: url.parse().expect("a URL"),
+            allow_private: false,
+            credentials: None,
+        },
         sign: Vec::new(),
         headers: HeaderMap::new(),
         timeout: Duration::from_secs(30),
@@ -216,11 +221,13 @@ pub fn destination(url: &str) -> Destination {
         drop_signature: false,
         cloudevents: false,
         queue: queue(),
+        flow: Flow::default(),
     }
 }
 
 pub fn private(url: &str) -> Destination {
-    let kind = DestinationKind::Http { url: url.parse().expect("a URL"), allow_private: true };
+    let kind =
+        DestinationKind::Http { url: url.parse().expect("a URL"), allow_private: true, credentials: None };
     Destination { kind, ..destination(url) }
 }
 
@@ -252,6 +259,7 @@ pub fn forward(body: impl Into<Bytes>, headers: &[(&str, &str)]) -> Message {
         message_id: "msg_2b1c".into(),
         born_at: chrono::Utc.with_ymd_and_hms(2026, 3, 1, 11, 59, 59).unwrap(),
         ordering_key: None,
+        probe: false,
         trace_context: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into()),
     }
 }

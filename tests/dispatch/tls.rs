@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
 use bytes::Bytes;
-use hookgate::egress::Network;
+use hookgate::config::{Destination, DestinationKind};
+use hookgate::egress::{Credentials, Network};
 use hookgate::model::Attempt;
 use http::{Response, Version};
 use http_body_util::Full;
@@ -16,6 +18,8 @@ use hyper_util::server::conn::auto;
 use rcgen::{CertificateParams, Issuer, KeyPair};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
@@ -52,15 +56,21 @@ impl Authority {
 type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 /// A server that says which HTTP version each request came in.
-async fn serve(
+async fn serve(identity: Identity, alpn: &[&[u8]]) -> (SocketAddr, mpsc::UnboundedReceiver<Version>) {
+    serve_those(identity, alpn, WebPkiClientVerifier::no_client_auth()).await
+}
+
+/// The same, for those clients that `verifier` lets in.
+async fn serve_those(
     (certificate, key): Identity,
     alpn: &[&[u8]],
+    verifier: Arc<dyn ClientCertVerifier>,
 ) -> (SocketAddr, mpsc::UnboundedReceiver<Version>) {
     let mut config =
         rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
-            .with_no_client_auth()
+            .with_client_cert_verifier(verifier)
             .with_single_cert(vec![certificate], key)
             .unwrap();
     config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
@@ -150,4 +160,50 @@ async fn a_handshake_that_never_ends_is_given_up_before_the_whole_delivery() {
     };
     let attempt = dispatcher(&network, &destination).send(&destination, &forward("{}", &[]), 1, now()).await;
     assert_eq!(ending(&attempt), ("failed", Some("connect.timeout"), None));
+}
+
+fn pem(label: &str, der: &[u8]) -> Vec<u8> {
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n")).into_bytes()
+}
+
+#[tokio::test]
+async fn own_authorities_and_a_certificate_of_ours_are_used_and_those_without_are_not_let_in() {
+    let (theirs, ours) = (Authority::new(), Authority::new());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(ours.roots()), provider).build().unwrap();
+    let (address, mut versions) =
+        serve_those(theirs.issue("crm.test", |_| ()), &[b"http/1.1"], verifier).await;
+    let (certificate, key) = ours.issue("gateway.test", |_| ());
+    let (certificate, key) = (pem("CERTIFICATE", &certificate), pem("PRIVATE KEY", key.secret_der()));
+    let with = |trust: bool, present: bool| {
+        let mut credentials = Credentials::default();
+        if trust {
+            credentials.trust(&pem("CERTIFICATE", &theirs.1)).unwrap();
+        }
+        if present {
+            credentials.present(&certificate, &key).unwrap();
+        }
+        let plain = private(&format!("https://crm.test:{}/", address.port()));
+        let DestinationKind::Http { url, allow_private, .. } = plain.kind.clone() else { panic!("HTTP") };
+        let kind = DestinationKind::Http { url, allow_private, credentials: Some(Arc::new(credentials)) };
+        Destination { kind, ..plain }
+    };
+    let network = Network {
+        connect_timeout: Duration::from_secs(5),
+        ..network(Names::of("crm.test", &[&["127.0.0.1"]]))
+    };
+    for (trust, present, expected) in
+        [(true, true, "succeeded"), (true, false, "failed"), (false, true, "failed")]
+    {
+        let destination = with(trust, present);
+        let attempt =
+            dispatcher(&network, &destination).send(&destination, &forward("{}", &[]), 1, now()).await;
+        assert_eq!(attempt.outcome.as_str(), expected, "{trust} {present}: {:?}", attempt.error);
+    }
+    assert!(versions.recv().await.is_some());
+    assert!(versions.try_recv().is_err(), "one request came in");
 }

@@ -8,6 +8,7 @@ mod copies;
 mod crashes;
 mod deliveries;
 mod documents;
+mod flow;
 mod hints;
 mod hostile;
 mod impatience;

@@ -1,5 +1,6 @@
 //! When the next attempt is: properties that hold for every input, and the cases with a name.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeZone as _;
@@ -11,7 +12,7 @@ use proptest::prelude::*;
 const CAP: Duration = Duration::from_mins(5);
 
 fn policy() -> Policy {
-    Policy { max_attempts: 10, cap: CAP, max_age: Some(Duration::from_hours(72)) }
+    Policy { max_attempts: 10, cap: CAP, curve: Arc::default(), max_age: Some(Duration::from_hours(72)) }
 }
 
 fn failed(failures: u32) -> Failed<'static> {
@@ -56,7 +57,7 @@ proptest! {
         let wait = wait(&retry::next(&policy(), &failed, chance));
         prop_assert!(wait <= CAP);
         prop_assert!(wait >= retry::backoff(failures, CAP, chance));
-        prop_assert!(wait >= CAP.min(Duration::from_secs(asked)));
+        prop_assert!(wait >= (CAP / 11 * 10).min(Duration::from_secs(asked)));
     }
 
     #[test]
@@ -133,4 +134,25 @@ fn retry_after_is_read_as_seconds_or_as_a_date() {
         let read = retry::retry_after(value.as_bytes(), now()).map(|wait| wait.as_secs());
         assert_eq!(read, expected, "{value:?}");
     }
+}
+
+#[test]
+fn an_explicit_curve_is_followed_and_its_last_step_repeats() {
+    let curve: Arc<[Duration]> = [5, 30, 300].map(Duration::from_secs).into();
+    let policy = Policy { curve, ..policy() };
+    for (failures, seconds) in [(1, 5), (2, 30), (3, 300), (4, 300), (9, 300)] {
+        let step = Duration::from_secs(seconds);
+        for (chance, parts) in [(0.0, 8), (0.5, 10), (1.0, 12)] {
+            assert_eq!(wait(&retry::next(&policy, &failed(failures), chance)), step * parts / 10);
+        }
+    }
+    assert!(matches!(retry::next(&policy, &failed(10), 0.5), Next::Review { .. }));
+}
+
+#[test]
+fn those_who_were_told_to_come_back_after_longer_than_the_cap_do_not_come_back_together() {
+    let asked = Failed { asked: Some(Duration::from_hours(24)), ..failed(1) };
+    let (first, last) =
+        (wait(&retry::next(&policy(), &asked, 0.0)), wait(&retry::next(&policy(), &asked, 1.0)));
+    assert!(last > first + CAP / 20 && last <= CAP, "{first:?} to {last:?}");
 }

@@ -123,6 +123,8 @@ pub fn lane(name: &str, limit: u32) -> Lane {
         limit,
         lease: Duration::from_mins(1),
         max_attempts: 3,
+        breaker: true,
+        order: None,
         skips_dead: false,
         takers: Vec::new(),
     }

@@ -1,11 +1,13 @@
 //! The store's conformance suite: every behaviour on both engines, a new database for each test.
 
 mod accept;
+mod circuits;
 mod events;
 mod exchanges;
 mod fairness;
 mod fixture;
 mod guards;
+mod in_order;
 mod learned;
 mod ledger;
 mod operations;

@@ -57,6 +57,10 @@ BOARD = board(
                   runbook="deliveries"),
         ]),
         ("Trouble", [
+            graph("Circuits", "short", """0 closed: messages go. 2 open: the destination failed many times in a row, so none
+                  are sent and no attempts are used up. 1 half-open: one message at a time is tried. `hookgate
+                  destinations` says with which error; it closes by itself when the destination answers.""",
+                  q("max by (destination) (hookgate_circuit_state{@d@})", "{{destination}}"), runbook="deliveries"),
             graph("Needs review", "short", """Messages that are tried no more: refused, too old, or out of attempts.""",
                   q("max by (destination) (hookgate_outbox_needs_review{@d@})", "{{destination}}"),
                   runbook="needs-review"),

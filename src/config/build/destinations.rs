@@ -1,12 +1,14 @@
 //! Destinations: signature, headers, pace.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::queues::under_lease;
 use super::values::{DAY, FOR_EVER, MINUTE, SECOND};
-use super::{Context, kinds};
+use super::{Context, flow, kinds};
 use crate::config::key::Key;
 use crate::config::raw::{RawDestination, RawSign, SecretText};
 use crate::config::{Destination, Queue};
@@ -29,6 +31,7 @@ pub(super) fn destination(
         None => Some(outbox.work_timeout),
     };
     let queue = queue(&key, raw, outbox, context);
+    let flow = flow::flow(&key, raw, context);
     named.then_some(())?;
     Some(Destination {
         name: name.into(),
@@ -40,6 +43,7 @@ pub(super) fn destination(
         drop_signature: raw.drop_signature,
         cloudevents: raw.cloudevents,
         queue: queue?,
+        flow: flow?,
     })
 }
 
@@ -53,9 +57,13 @@ fn queue(key: &Key, raw: &RawDestination, outbox: &Queue, context: &mut Context<
         Some(text) => context.duration(&key.child("max_age"), text, MINUTE..=FOR_EVER).map(Some),
         None => Some(outbox.max_age),
     };
+    let backoff = flow::backoff(key, raw, context)?;
+    // No step of the list is cut short.
+    let backoff_cap = backoff.iter().copied().fold(backoff_cap?, Duration::max);
     Some(Queue {
         max_attempts: raw.max_attempts.unwrap_or(outbox.max_attempts),
-        backoff_cap: backoff_cap?,
+        backoff_cap,
+        backoff,
         max_age: max_age?,
         ..outbox.clone()
     })

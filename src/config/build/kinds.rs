@@ -2,7 +2,7 @@
 
 use http::Uri;
 
-use super::{Context, brokers};
+use super::{Context, brokers, tls};
 use crate::config::key::Key;
 use crate::config::raw::{RawDestination, RawDestinationType as Type};
 use crate::config::{Broker, DestinationKind};
@@ -14,7 +14,8 @@ pub(super) fn kind(key: &Key, raw: &RawDestination, context: &mut Context<'_>) -
         Type::Http => {
             let url = needed("url", raw.url.as_ref(), key, context);
             let url = url.and_then(|text| url_of_http(&key.child("url"), text, context));
-            DestinationKind::Http { url: url?, allow_private: raw.allow_private }
+            let credentials = tls::credentials(key, raw, context);
+            DestinationKind::Http { url: url?, allow_private: raw.allow_private, credentials: credentials? }
         }
         Type::Stdout => DestinationKind::Stdout,
         Type::Nats => broker(brokers::nats(key, raw, context), key, context)?,
@@ -28,7 +29,7 @@ pub(super) fn kind(key: &Key, raw: &RawDestination, context: &mut Context<'_>) -
 
 /// A key that says nothing for this kind would be believed to do something.
 fn only_own_keys(key: &Key, raw: &RawDestination, context: &mut Context<'_>) -> bool {
-    let rules: [(&str, bool, &[Type]); 15] = [
+    let rules: [(&str, bool, &[Type]); 18] = [
         ("url", raw.url.is_some(), &[Type::Http, Type::Nats, Type::Redis, Type::Amqp]),
         ("allow_private", raw.allow_private, &[Type::Http]),
         ("subject", raw.subject.is_some(), &[Type::Nats]),
@@ -44,6 +45,9 @@ fn only_own_keys(key: &Key, raw: &RawDestination, context: &mut Context<'_>) -> 
         ("topic", raw.topic.is_some(), &[Type::Kafka]),
         ("tls", raw.tls.is_some(), &[Type::Kafka]),
         ("sasl", raw.sasl.is_some(), &[Type::Kafka]),
+        ("client_cert", raw.client_cert.is_some(), &[Type::Http]),
+        ("client_key", raw.client_key.is_some(), &[Type::Http]),
+        ("ca", raw.ca.is_some(), &[Type::Http]),
     ];
     let mut fits = true;
     for (name, _, _) in rules.iter().filter(|(_, written, kinds)| *written && !kinds.contains(&raw.kind)) {

@@ -7,6 +7,7 @@ mod brokers;
 mod destinations;
 mod endpoints;
 mod expressions;
+mod flow;
 mod kinds;
 mod listeners;
 mod log;
@@ -16,6 +17,7 @@ mod queues;
 mod routes;
 mod sql;
 mod storage;
+mod tls;
 mod values;
 mod whole;
 

@@ -1,5 +1,6 @@
 //! `[inbox]` and `[outbox]`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Context;
@@ -24,6 +25,7 @@ pub(super) fn inbox(raw: &RawInbox, context: &mut Context<'_>) -> Option<Queue> 
         sync_timeout: sync_timeout?,
         max_attempts: raw.max_attempts,
         backoff_cap: backoff_cap?,
+        backoff: Arc::default(),
         concurrency: raw.concurrency,
         poll_interval: poll_interval?,
         max_age: None,
@@ -44,6 +46,7 @@ pub(super) fn outbox(raw: &RawOutbox, context: &mut Context<'_>) -> Option<Queue
         sync_timeout: work_timeout?,
         max_attempts: raw.max_attempts,
         backoff_cap: backoff_cap?,
+        backoff: Arc::default(),
         concurrency: raw.concurrency,
         poll_interval: poll_interval?,
         max_age: Some(max_age?),

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DurationText, SecretText};
+use super::{DurationText, RawOnDead, SecretText};
 
 /// Where messages go.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the file that mirrors it")]
 pub(crate) struct RawDestination {
     /// The kind.
     #[serde(rename = "type")]
@@ -82,10 +83,41 @@ pub(crate) struct RawDestination {
     /// `http`: whether the host's name may resolve to a private or loopback address. An address written in `url` always may.
     #[serde(default)]
     pub(crate) allow_private: bool,
+    /// `http`: our certificate in PEM form, with those between it and its root, for a destination that asks for one
+    /// (mTLS).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client_cert: Option<SecretText>,
+    /// `http`: the private key of `client_cert`, in PEM form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client_key: Option<SecretText>,
+    /// `http`: the only authorities that the destination's certificate may come from, in PEM form; those of the machine
+    /// unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ca: Option<SecretText>,
     /// Over `outbox.max_attempts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) max_attempts: Option<u32>,
+    /// Deliveries that one process begins, failed ones included, as a number with `/s`, `/m` or `/h`. Evenly spread: not
+    /// more at once than come in a tenth of a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["100/s"]))]
+    pub(crate) rate: Option<String>,
+    /// The waits after the first, the second, … failure, each 20 % shorter to 20 % longer; the last one repeats. In the
+    /// place of `backoff_cap`. 100ms to 7d.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) backoff: Option<Vec<DurationText>>,
+    /// When the destination is taken for broken, over all gateways together: nothing is sent then, and no attempt used
+    /// up. `false`: never.
+    #[serde(default)]
+    pub(crate) circuit: RawCircuit,
+    /// Whether messages with the same ordering key are delivered one at a time, in the order of their numbers.
+    #[serde(default)]
+    pub(crate) ordered: bool,
+    /// Only with `ordered`: what a message that needs review does to those of the same key behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) on_dead: Option<RawOnDead>,
     /// Over `outbox.backoff_cap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) backoff_cap: Option<DurationText>,
@@ -148,6 +180,40 @@ pub(crate) enum RawSign {
     One(SecretText),
     /// While rotating: every delivery carries a signature by each.
     Several(Vec<SecretText>),
+}
+
+/// When a destination is taken for broken.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RawCircuit {
+    /// `false`: never. `true`: as if it were left out.
+    Switch(bool),
+    /// These numbers.
+    Numbers(RawCircuitNumbers),
+}
+
+impl Default for RawCircuit {
+    fn default() -> Self {
+        Self::Switch(true)
+    }
+}
+
+/// The circuit breaker of a destination.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RawCircuitNumbers {
+    /// Failures in a row that open it: no answer, 5xx, 408 and 429.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub(crate) failures: u32,
+    /// How long nothing is sent then. After that one message is tried, and each failure doubles the time, up to 10m. 1s
+    /// to 1d.
+    pub(crate) open: DurationText,
+}
+
+impl Default for RawCircuitNumbers {
+    fn default() -> Self {
+        Self { failures: 10, open: "30s".into() }
+    }
 }
 
 fn eight() -> usize {

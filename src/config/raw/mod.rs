@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(super) use destination::{RawDestination, RawDestinationType, RawSasl, RawSaslMechanism, RawSign};
+pub(super) use destination::{
+    RawCircuit, RawCircuitNumbers, RawDestination, RawDestinationType, RawSasl, RawSaslMechanism, RawSign,
+};
 pub(super) use endpoint::{
     RawEndpoint, RawKeep, RawMatching, RawMode, RawOnDead, RawOrderingKey, RawSecret, RawSwitch,
 };

@@ -22,7 +22,7 @@ pub(crate) struct RawOutbox {
     /// A message that is older needs review instead of another attempt; a destination may say otherwise. At least
     /// 1m.
     pub(crate) max_age: DurationText,
-    /// Deliveries at once by this process.
+    /// Deliveries at once by this process, beside one for each destination that no other can take.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) concurrency: usize,
     /// How often to look for due messages without being woken. 10ms to 1m.

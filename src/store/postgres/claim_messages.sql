@@ -1,9 +1,24 @@
 -- Claims due messages, $1 at most. $2 names the destinations that have room, $3 says for how many rows, $4 for how
--- many seconds, $5 how many failures exhaust a row. Rows of other
--- destinations, of none, or of paused ones, are not looked at.
-WITH due AS MATERIALIZED (
+-- many seconds, $5 how many failures exhaust a row, $6 whether its circuit counts: while that is open nothing is claimed,
+-- then one message as a probe, by the one who locks the circuit's row. Rows of other destinations, of
+-- none, or of paused ones, are not looked at.
+WITH probing AS MATERIALIZED (
+    SELECT destination FROM circuits
+    JOIN unnest($2::text[], $6::bool[]) AS asked (name, breaker) ON name = destination AND breaker
+    WHERE open_until <= now() AND (probe_until IS NULL OR probe_until < now())
+    FOR UPDATE OF circuits SKIP LOCKED
+), lane AS (
+    SELECT lane.name, lane.lease, lane.max_attempts,
+           CASE WHEN NOT lane.breaker OR c.open_until IS NULL THEN lane.room
+                WHEN p.destination IS NOT NULL THEN least(lane.room, 1)
+                ELSE 0 END AS room
+    FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::bigint[], $6::bool[])
+         AS lane (name, room, lease, max_attempts, breaker)
+    LEFT JOIN circuits c ON c.destination = lane.name
+    LEFT JOIN probing p ON p.destination = lane.name
+), due AS MATERIALIZED (
     SELECT o.*, lane.lease, lane.max_attempts
-    FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::bigint[]) AS lane (name, room, lease, max_attempts)
+    FROM lane
     CROSS JOIN LATERAL (
         SELECT id, destination, available_at, attempts, crash_attempts + (lease_until IS NOT NULL)::int AS crashes
         FROM outbox
@@ -41,10 +56,15 @@ WITH due AS MATERIALIZED (
     FROM chosen c
     WHERE o.id = c.id
     RETURNING o.*
+), probed AS (
+    UPDATE circuits
+    SET probe_until = claimed.lease_until
+    FROM claimed JOIN probing USING (destination)
+    WHERE circuits.destination = claimed.destination AND claimed.review_at IS NULL
 )
 SELECT id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload::text AS payload, body,
        content_type, headers, received_at, destination, message_id, coalesce(redriven_at, created_at) AS born_at, trace_context,
        ordering_key,
-       lease_epoch, attempts, crash_attempts, review_reason
+       lease_epoch, attempts, crash_attempts, review_reason, destination IN (SELECT destination FROM probing) AS probe
 FROM claimed
 ORDER BY available_at, id

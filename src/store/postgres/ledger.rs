@@ -9,7 +9,8 @@ use sqlx::postgres::PgRow;
 
 use super::super::operations::{self, pauses};
 use super::super::{
-    BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pause, Pruned, SecretMatches, SecretUse, StoreError,
+    BACKLOG_CAP, Backlog, CircuitRecord, Condition, Connections, Ledger, Pause, Pruned, SecretMatches,
+    SecretUse, StoreError,
 };
 use super::tx::by_key;
 use super::{PgTx, Postgres, error, rows};
@@ -50,6 +51,10 @@ impl Ledger for Postgres {
             .map_err(error)?;
         tx.rollback().await;
         Ok((read(&inbox, backlog)?, read(&outbox, backlog)?))
+    }
+
+    async fn circuits(&self) -> Result<Vec<CircuitRecord>, StoreError> {
+        self.unwell().await
     }
 
     async fn count_events(&self, endpoint: &str, events: u64, duplicates: u64) -> Result<(), StoreError> {

@@ -5,6 +5,8 @@
 //! transaction open behind somebody else's back.
 
 mod accept;
+mod circuits;
+mod claims;
 mod events;
 mod handler;
 mod inbox;

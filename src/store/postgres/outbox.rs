@@ -4,33 +4,24 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 
-use super::super::rows::{delay_seconds, review_reason, wait};
+use super::super::rows::{delay_seconds, review_reason};
 use super::super::{Lane, Outbox, Queue, Settled, StoreError};
 use super::tx::PgQuery;
 use super::{Postgres, error, rows};
-use crate::model::{Attempt, Failure, Leased, Message, Next};
+use crate::model::{Attempt, Circuit, Failure, Leased, Message, Next};
 
-const CLAIM: &str = include_str!("claim_messages.sql");
 const EXTEND: &str = include_str!("extend_message.sql");
 const GIVE_BACK: &str = include_str!("give_back_message.sql");
 const FAIL: &str = include_str!("fail_message.sql");
-const NEXT_DUE: &str = include_str!("next_message_due.sql");
 const PUBLISH: &str = include_str!("publish_message.sql");
 const FAIL_ATTEMPT: &str = include_str!("fail_attempt.sql");
 
 #[async_trait]
 impl Queue<Message> for Postgres {
     async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<Message>>, StoreError> {
-        let rows = sqlx::query(CLAIM)
-            .bind(i64::from(limit))
-            .bind(lanes.iter().map(|lane| &*lane.name).collect::<Vec<_>>())
-            .bind(lanes.iter().map(|lane| i64::from(lane.limit)).collect::<Vec<_>>())
-            .bind(lanes.iter().map(|lane| lane.lease.as_secs_f64()).collect::<Vec<_>>())
-            .bind(lanes.iter().map(|lane| i64::from(lane.max_attempts)).collect::<Vec<_>>())
-            .fetch_all(&mut *self.connection().await?)
-            .await
-            .map_err(error)?;
+        let rows = self.claim_messages(limit, lanes).await?;
         rows.iter()
             .filter_map(|row| rows::claimed_message(row).transpose())
             .collect::<Result<_, _>>()
@@ -57,19 +48,19 @@ impl Queue<Message> for Postgres {
     }
 
     async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let row = sqlx::query(NEXT_DUE)
-            .bind(lanes.iter().map(|lane| &*lane.name).collect::<Vec<_>>())
-            .fetch_one(&mut *self.connection().await?)
-            .await
-            .map_err(error)?;
-        Ok(wait(row.try_get("seconds").map_err(error)?))
+        self.next_message_due(lanes).await
     }
 }
 
 #[async_trait]
 impl Outbox for Postgres {
     async fn publish(&self, leased: Leased<Message>, attempt: &Attempt) -> Result<Settled, StoreError> {
-        self.record(attempted(PUBLISH, &leased, attempt)).await
+        let row = self.recorded(attempted(PUBLISH, &leased, attempt)).await?;
+        if row.try_get("was_unwell").map_err(error)? {
+            // The message is published whatever happens here; the next one that is tells it too.
+            self.answered(&leased.item.destination).await.ok();
+        }
+        settled(&row)
     }
 
     async fn fail_attempt(
@@ -79,7 +70,16 @@ impl Outbox for Postgres {
         next: &Next,
     ) -> Result<Settled, StoreError> {
         let query = attempted(FAIL_ATTEMPT, &leased, attempt);
-        self.record(query.bind(delay_seconds(next)).bind(review_reason(next))).await
+        settled(&self.recorded(query.bind(delay_seconds(next)).bind(review_reason(next))).await?)
+    }
+
+    async fn note_failure(
+        &self,
+        destination: &str,
+        attempt: &Attempt,
+        circuit: &Circuit,
+    ) -> Result<(), StoreError> {
+        self.judge(destination, attempt, circuit).await
     }
 }
 
@@ -92,11 +92,14 @@ impl Postgres {
         }
     }
 
-    async fn record(&self, query: PgQuery<'_>) -> Result<Settled, StoreError> {
-        let row = query.fetch_one(&mut *self.connection().await?).await.map_err(error)?;
-        let lost = row.try_get("lease_lost").map_err(error)?;
-        Ok(if lost { Settled::LeaseLost } else { Settled::Written })
+    async fn recorded(&self, query: PgQuery<'_>) -> Result<PgRow, StoreError> {
+        query.fetch_one(&mut *self.connection().await?).await.map_err(error)
     }
+}
+
+fn settled(row: &PgRow) -> Result<Settled, StoreError> {
+    let lost = row.try_get("lease_lost").map_err(error)?;
+    Ok(if lost { Settled::LeaseLost } else { Settled::Written })
 }
 
 fn fenced<'q>(sql: &'static str, leased: &Leased<Message>) -> PgQuery<'q> {

@@ -7,7 +7,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use tracing::warn;
 
-use super::super::{Existing, RowState};
+use super::super::{CircuitRecord, Existing, RowState, circuit};
 use crate::model::{Content, DueEvent, Event, EventKey, Headers, Leased, Message};
 
 pub(super) fn existing(row: &PgRow) -> Result<Existing, sqlx::Error> {
@@ -66,6 +66,9 @@ pub(super) fn claimed_message(row: &PgRow) -> Result<Option<Leased<Message>>, sq
         warn!(destination, message_id, reason, "delivery.needs_review");
         return Ok(None);
     }
+    if message.probe {
+        circuit::probed(&message.destination, &message.message_id);
+    }
     leased(row, message).map(Some)
 }
 
@@ -98,6 +101,24 @@ fn message(row: &PgRow) -> Result<Message, sqlx::Error> {
         message_id: row.try_get("message_id")?,
         born_at: row.try_get("born_at")?,
         ordering_key: row.try_get("ordering_key")?,
+        probe: row.try_get("probe")?,
         trace_context: row.try_get("trace_context")?,
+    })
+}
+
+/// A row that has crashed before, and so was claimed alone.
+pub(super) fn is_suspect(row: &PgRow) -> bool {
+    row.try_get::<i32, _>("crash_attempts").is_ok_and(|crashes| crashes > 0)
+}
+
+pub(super) fn circuit(row: &PgRow) -> Result<CircuitRecord, sqlx::Error> {
+    Ok(CircuitRecord {
+        destination: row.try_get("destination")?,
+        failures: row.try_get("failures")?,
+        openings: row.try_get::<i32, _>("openings")?.into(),
+        state: row.try_get("state")?,
+        last_error: row.try_get("last_error")?,
+        failed_at: row.try_get("failed_at")?,
+        open_until: row.try_get("open_until")?,
     })
 }

@@ -1,5 +1,5 @@
--- Claims due messages of the destination $2: $1 rows, for $3 seconds; $4 failures exhaust a row. None
--- while it is paused.
+-- Claims due messages of the destination $2: $1 rows, for $3 seconds; $4 failures exhaust a row; $5 says whether its
+-- circuit counts. None while it is paused.
 WITH due AS MATERIALIZED (
     SELECT id, available_at, attempts, crash_attempts + (lease_until IS NOT NULL) AS crashes
     FROM outbox INDEXED BY outbox_unpublished
@@ -8,7 +8,11 @@ WITH due AS MATERIALIZED (
       AND available_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       AND (lease_until IS NULL OR lease_until < strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
     ORDER BY available_at, id
-    LIMIT $1
+    -- While its circuit is open nothing; then one, the probe.
+    LIMIT coalesce((SELECT CASE WHEN open_until > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+                                  OR probe_until >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') THEN 0
+                                ELSE min($1, 1) END
+                    FROM circuits WHERE destination = $2 AND open_until IS NOT NULL AND $5), $1)
 ), judged AS (
     SELECT *, attempts - crashes >= $4 OR crashes >= 5 AS exhausted FROM due
 ), ranked AS (
@@ -35,4 +39,12 @@ WHERE o.id = c.id
 RETURNING id, provider, endpoint, event_id, aggregate_type, aggregate_id, event_type, payload, body,
           content_type, headers, received_at, destination, message_id, coalesce(redriven_at, created_at) AS born_at, trace_context,
           ordering_key,
-          lease_epoch, attempts, crash_attempts, review_reason, available_at
+          lease_epoch, attempts, crash_attempts, review_reason, available_at,
+          $5 AND EXISTS (SELECT 1 FROM circuits c WHERE c.destination = $2 AND c.open_until IS NOT NULL) AS probe;
+
+UPDATE circuits
+SET probe_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%.3f seconds', $3))
+WHERE changes() > 0 AND $5 AND destination = $2 AND open_until IS NOT NULL
+  AND EXISTS (SELECT 1 FROM outbox o INDEXED BY outbox_unpublished
+              WHERE o.destination = $2 AND o.published_at IS NULL AND o.review_at IS NULL
+                AND o.available_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AND o.lease_until >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));

@@ -9,7 +9,8 @@ use sqlx::sqlite::SqliteRow;
 
 use super::super::operations::{self, pauses};
 use super::super::{
-    BACKLOG_CAP, Backlog, Condition, Connections, Ledger, Pause, Pruned, SecretMatches, SecretUse, StoreError,
+    BACKLOG_CAP, Backlog, CircuitRecord, Condition, Connections, Ledger, Pause, Pruned, SecretMatches,
+    SecretUse, StoreError,
 };
 use super::tx::by_key;
 use super::{Sqlite, error, rows};
@@ -35,6 +36,10 @@ impl Ledger for Sqlite {
         let outbox =
             sqlx::query(OUTBOX_BACKLOG).bind(BACKLOG_CAP).fetch_all(&self.readers).await.map_err(error)?;
         Ok((read(&inbox, backlog)?, read(&outbox, backlog)?))
+    }
+
+    async fn circuits(&self) -> Result<Vec<CircuitRecord>, StoreError> {
+        self.unwell().await
     }
 
     async fn count_events(&self, endpoint: &str, events: u64, duplicates: u64) -> Result<(), StoreError> {

@@ -4,6 +4,8 @@
 //! [`SqliteTx`] that begins IMMEDIATE and is durable at COMMIT (WAL, `synchronous = FULL`). The time limit of a unit of
 //! work bounds the wait for the writer, and interrupts a statement that runs past it.
 
+mod circuits;
+mod claims;
 mod events;
 mod handler;
 mod inbox;

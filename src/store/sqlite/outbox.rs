@@ -3,47 +3,25 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::super::rows::{delay_seconds, review_reason, wait};
+use super::super::rows::{delay_seconds, review_reason};
 use super::super::{Lane, Outbox, Queue, Settled, StoreError};
 use super::tx::SqliteQuery;
-use super::{Sqlite, SqliteTx, error, rows};
-use crate::model::{Attempt, Failure, Leased, Message, Next};
+use super::{Sqlite, SqliteTx, circuits, error, rows};
+use crate::model::{Attempt, Circuit, Failure, Leased, Message, Next};
 
-const CLAIM: &str = include_str!("claim_messages.sql");
 const EXTEND: &str = include_str!("extend_message.sql");
 const GIVE_BACK: &str = include_str!("give_back_message.sql");
 const FAIL: &str = include_str!("fail_message.sql");
-const NEXT_DUE: &str = include_str!("next_message_due.sql");
 const PUBLISH: &str = include_str!("publish_message.sql");
 const FAIL_ATTEMPT: &str = include_str!("fail_attempt.sql");
 
 #[async_trait]
 impl Queue<Message> for Sqlite {
     async fn claim(&self, limit: u32, lanes: &[Lane]) -> Result<Vec<Leased<Message>>, StoreError> {
-        let mut tx = self.write().await?;
-        let mut rows = Vec::new();
-        let mut left = limit;
-        let mut hungry = Vec::new();
-        for (at, lane) in lanes.iter().enumerate() {
-            // First an equal share, so that no destination stands in another's way; then what is left.
-            let share = left.div_ceil(count(lanes.len() - at)).min(lane.limit);
-            let claimed = claim(&mut tx, lane, share).await?;
-            left -= count(claimed.len());
-            if count(claimed.len()) == share && share < lane.limit && !claimed.iter().any(rows::is_suspect) {
-                hungry.push((lane, lane.limit - share));
-            }
-            rows.extend(claimed);
-        }
-        for (lane, room) in hungry {
-            let claimed = claim(&mut tx, lane, room.min(left)).await?;
-            left -= count(claimed.len());
-            rows.extend(claimed);
-        }
-        tx.commit().await?;
+        let rows = self.claim_messages(limit, lanes).await?;
         rows.iter()
             .filter_map(|row| rows::claimed_message(row).transpose())
             .collect::<Result<_, _>>()
@@ -70,16 +48,20 @@ impl Queue<Message> for Sqlite {
     }
 
     async fn next_due(&self, lanes: &[Lane]) -> Result<Option<Duration>, StoreError> {
-        let names = lanes.iter().map(|lane| &*lane.name).collect::<Value>().to_string();
-        let row = sqlx::query(NEXT_DUE).bind(names).fetch_one(&self.readers).await.map_err(error)?;
-        Ok(wait(row.try_get("seconds").map_err(error)?))
+        self.next_message_due(lanes).await
     }
 }
 
 #[async_trait]
 impl Outbox for Sqlite {
     async fn publish(&self, leased: Leased<Message>, attempt: &Attempt) -> Result<Settled, StoreError> {
-        self.record(attempted(PUBLISH, &leased, attempt)).await
+        let mut tx = self.write().await?;
+        let row = recorded(&mut tx, attempted(PUBLISH, &leased, attempt)).await?;
+        if row.try_get("was_unwell").map_err(error)? {
+            circuits::answered(&mut tx, &leased.item.destination).await?;
+        }
+        tx.commit().await?;
+        settled(&row)
     }
 
     async fn fail_attempt(
@@ -89,7 +71,19 @@ impl Outbox for Sqlite {
         next: &Next,
     ) -> Result<Settled, StoreError> {
         let query = attempted(FAIL_ATTEMPT, &leased, attempt);
-        self.record(query.bind(delay_seconds(next)).bind(review_reason(next))).await
+        let mut tx = self.write().await?;
+        let row = recorded(&mut tx, query.bind(delay_seconds(next)).bind(review_reason(next))).await?;
+        tx.commit().await?;
+        settled(&row)
+    }
+
+    async fn note_failure(
+        &self,
+        destination: &str,
+        attempt: &Attempt,
+        circuit: &Circuit,
+    ) -> Result<(), StoreError> {
+        self.judge(destination, attempt, circuit).await
     }
 }
 
@@ -101,31 +95,15 @@ impl Sqlite {
         tx.commit().await?;
         Ok(if written == 0 { Settled::LeaseLost } else { Settled::Written })
     }
-
-    async fn record(&self, query: SqliteQuery<'_>) -> Result<Settled, StoreError> {
-        let mut tx = self.write().await?;
-        let row = query.fetch_one(&mut *tx.connection).await.map_err(error)?;
-        let lost: bool = row.try_get("lease_lost").map_err(error)?;
-        tx.commit().await?;
-        Ok(if lost { Settled::LeaseLost } else { Settled::Written })
-    }
 }
 
-fn count(rows: usize) -> u32 {
-    u32::try_from(rows).unwrap_or(u32::MAX)
+async fn recorded(tx: &mut SqliteTx, query: SqliteQuery<'_>) -> Result<SqliteRow, StoreError> {
+    query.fetch_one(&mut *tx.connection).await.map_err(error)
 }
 
-async fn claim(tx: &mut SqliteTx, lane: &Lane, limit: u32) -> Result<Vec<SqliteRow>, StoreError> {
-    let mut rows = sqlx::query(CLAIM)
-        .bind(i64::from(limit))
-        .bind(&*lane.name)
-        .bind(lane.lease.as_secs_f64())
-        .bind(i64::from(lane.max_attempts))
-        .fetch_all(&mut *tx.connection)
-        .await
-        .map_err(error)?;
-    rows::sort(&mut rows, "id"); // RETURNING has no order of its own
-    Ok(rows)
+fn settled(row: &SqliteRow) -> Result<Settled, StoreError> {
+    let lost: bool = row.try_get("lease_lost").map_err(error)?;
+    Ok(if lost { Settled::LeaseLost } else { Settled::Written })
 }
 
 fn fenced<'q>(sql: &'static str, leased: &Leased<Message>) -> SqliteQuery<'q> {

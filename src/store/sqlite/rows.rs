@@ -7,7 +7,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use tracing::warn;
 
-use super::super::{Existing, RowState};
+use super::super::{CircuitRecord, Existing, RowState, circuit};
 use crate::model::{Content, DueEvent, Event, EventKey, Headers, Leased, Message};
 
 pub(super) fn existing(row: &SqliteRow) -> Result<Existing, sqlx::Error> {
@@ -67,6 +67,9 @@ pub(super) fn claimed_message(row: &SqliteRow) -> Result<Option<Leased<Message>>
         warn!(destination, message_id, reason, "delivery.needs_review");
         return Ok(None);
     }
+    if message.probe {
+        circuit::probed(&message.destination, &message.message_id);
+    }
     leased(row, message).map(Some)
 }
 
@@ -99,6 +102,7 @@ fn message(row: &SqliteRow) -> Result<Message, sqlx::Error> {
         message_id: row.try_get("message_id")?,
         born_at: row.try_get("born_at")?,
         ordering_key: row.try_get("ordering_key")?,
+        probe: row.try_get("probe")?,
         trace_context: row.try_get("trace_context")?,
     })
 }
@@ -110,7 +114,27 @@ pub(super) fn sort(rows: &mut [SqliteRow], number: &str) {
     });
 }
 
+/// By ordering key, those without one last, then by number.
+pub(super) fn sort_by_key(rows: &mut [SqliteRow]) {
+    rows.sort_by_cached_key(|row| {
+        let key = row.try_get::<Option<String>, _>("ordering_key").ok().flatten();
+        (key.is_none(), key, row.try_get::<i64, _>("id").ok())
+    });
+}
+
 /// A row that has crashed before, and so was claimed alone.
 pub(super) fn is_suspect(row: &SqliteRow) -> bool {
     row.try_get::<i32, _>("crash_attempts").is_ok_and(|crashes| crashes > 0)
+}
+
+pub(super) fn circuit(row: &SqliteRow) -> Result<CircuitRecord, sqlx::Error> {
+    Ok(CircuitRecord {
+        destination: row.try_get("destination")?,
+        failures: row.try_get("failures")?,
+        openings: row.try_get("openings")?,
+        state: row.try_get("state")?,
+        last_error: row.try_get("last_error")?,
+        failed_at: row.try_get("failed_at")?,
+        open_until: row.try_get("open_until")?,
+    })
 }

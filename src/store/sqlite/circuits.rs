@@ -1,0 +1,57 @@
+//! The circuits of destinations.
+
+use sqlx::Row as _;
+
+use super::super::{CircuitRecord, StoreError, circuit};
+use super::{Sqlite, SqliteTx, error, rows};
+use crate::model::{Attempt, Circuit, Health};
+
+const FAILED: &str = include_str!("circuit_failed.sql");
+const ANSWERED: &str = include_str!("circuit_answered.sql");
+const UNKNOWN: &str = include_str!("circuit_unknown.sql");
+const ALL: &str = include_str!("circuits.sql");
+
+impl Sqlite {
+    pub(super) async fn judge(
+        &self,
+        destination: &str,
+        attempt: &Attempt,
+        circuit: &Circuit,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        match attempt.health() {
+            Health::Well => answered(&mut tx, destination).await?,
+            Health::Unknown => {
+                let query = sqlx::query(UNKNOWN).bind(destination);
+                query.execute(&mut *tx.connection).await.map_err(error)?;
+            }
+            Health::Sick => {
+                let code = attempt.error.as_deref().unwrap_or("unknown");
+                let row = sqlx::query(FAILED)
+                    .bind(destination)
+                    .bind(i64::from(circuit.failures))
+                    .bind(circuit.open.as_secs_f64())
+                    .bind(circuit.longest().as_secs_f64())
+                    .bind(code)
+                    .fetch_optional(&mut *tx.connection)
+                    .await
+                    .map_err(error)?;
+                let seconds = row.map(|row| row.try_get("seconds")).transpose().map_err(error)?.flatten();
+                circuit::failed(destination, seconds, code);
+            }
+        }
+        tx.commit().await
+    }
+
+    pub(super) async fn unwell(&self) -> Result<Vec<CircuitRecord>, StoreError> {
+        let all = sqlx::query(ALL).fetch_all(&self.readers).await.map_err(error)?;
+        all.iter().map(rows::circuit).collect::<Result<_, _>>().map_err(error)
+    }
+}
+
+pub(super) async fn answered(tx: &mut SqliteTx, destination: &str) -> Result<(), StoreError> {
+    let row =
+        sqlx::query(ANSWERED).bind(destination).fetch_optional(&mut *tx.connection).await.map_err(error)?;
+    circuit::answered(destination, row.map(|row| row.try_get("was_open")).transpose().map_err(error)?);
+    Ok(())
+}
