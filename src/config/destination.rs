@@ -81,6 +81,7 @@ impl DestinationKind {
         match self {
             Self::Http { .. } => "http",
             Self::Stdout => "stdout",
+            Self::Broker(broker) => broker.name(),
             Self::Confirmations => "confirmations",
         }
     }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hookgate::jq::{Answer, EvaluationError, Expression, Question, RunError, Runner};
 
 /// Long enough for a debug build on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn expression(text: &str) -> Arc<Expression> {
     Arc::new(Expression::new(text).unwrap_or_else(|error| panic!("{text}: {error:?}")))

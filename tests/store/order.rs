@@ -142,7 +142,7 @@ async fn the_next_due_event_is_the_first_of_a_key(engine: Engine) {
     let first = fixture.claim_one().await;
     fail(&fixture, first, &Next::Retry { after: Duration::from_secs(500) }).await;
     let next = fixture.store.events.next_due(&lanes).await.unwrap().expect("a retry waits");
-    assert!(next > Duration::from_secs(300), "{next:?}");
+    assert!(next > Duration::from_mins(5), "{next:?}");
 }
 
 async fn a_busy_handler_blocks_the_keys_whose_first_event_it_would_take(engine: Engine) {
@@ -170,9 +170,9 @@ async fn an_older_version_is_not_current(engine: Engine) {
         let mut unit = fixture.store.inbox.begin(LONG).await.unwrap();
         let is_current = unit.is_current(&event).await.unwrap();
         if commits {
-            unit.commit().await.unwrap()
+            unit.commit().await.unwrap();
         } else {
-            unit.rollback().await
+            unit.rollback().await;
         }
         is_current
     };
