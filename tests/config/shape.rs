@@ -23,13 +23,8 @@ fn an_unknown_key_gets_its_place_and_a_near_name() {
 
 #[test]
 fn options_that_do_not_exist_yet_are_refused() {
-    for (text, key) in [
-        ("[admin]\ntokens = []", "admin.tokens"),
-        ("[[routes]]\nendpoint = \"*\"\nfilter = \".x\"\nhandler = \"stripe_billing\"", "routes[0].filter"),
-    ] {
-        let errors = Case::new(text).errors();
-        assert!(errors.iter().any(|error| error.contains(&format!("{key}: unknown key"))), "{errors:#?}");
-    }
+    let errors = Case::new("[admin]\ntokens = []").errors();
+    assert!(errors.iter().any(|error| error.contains("admin.tokens: unknown key")), "{errors:#?}");
     let error = billing("mode = \"push\"").error();
     assert!(error.starts_with("main.toml:6:1: endpoints.billing.mode: found \"push\", expected "), "{error}");
 }
