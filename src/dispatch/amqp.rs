@@ -88,7 +88,13 @@ impl Amqp {
 #[async_trait]
 impl Transport for Amqp {
     async fn send(&self, message: &Prepared<'_>) -> Reply {
-        delivered(self.timeout, Box::pin(self.deliver(message))).await
+        let reply = delivered(self.timeout, Box::pin(self.deliver(message))).await;
+        // A connection that has just broken may not know it yet, and would let the next message wait in vain.
+        if matches!(reply.code.as_deref(), Some("closed" | "timeout")) {
+            self.link.forget().await;
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        reply
     }
 }
 

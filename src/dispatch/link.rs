@@ -36,4 +36,9 @@ impl<C: Clone + Send> Link<C> {
         *kept = Some(made.clone());
         Ok(made)
     }
+
+    /// The next one who needs the connection makes a new one, whatever this one says of itself.
+    pub(super) async fn forget(&self) {
+        *self.0.lock().await = None;
+    }
 }
