@@ -54,7 +54,7 @@ impl Receiver {
             Insertion::Existing(first) if is_conflict(endpoint, event, &first) => {
                 self.conflict(endpoint, event, &first).await
             }
-            Insertion::Existing(first) => Ok(Self::duplicate(endpoint, event, &first)),
+            Insertion::Existing(first) => Ok(Self::duplicate(endpoint, event, first.received_at)),
         }
     }
 }

@@ -1,22 +1,32 @@
 //! Single flight: of the concurrent copies of one event, one works and the others wait for it.
 //!
 //! They would wait at the unique index anyway; waiting here, they hold none of the connections that other events need.
+//! Once the work is committed, those of them that have the very same bytes need not ask the database whether it is.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-use crate::model::EventKey;
+use crate::clock::Timestamp;
+use crate::model::{EventKey, NewEvent};
 
 /// The events that are being worked on in this process.
 #[derive(Default)]
-pub(super) struct Flights(Arc<Mutex<HashMap<EventKey, Arc<Semaphore>>>>);
+pub(super) struct Flights(Arc<Mutex<HashMap<EventKey, Arc<Queue>>>>);
+
+/// The copies of one event that are here.
+struct Queue {
+    turn: Arc<Semaphore>,
+    /// The work is committed: when the event was received, and the digest of its body.
+    done: OnceLock<(Timestamp, [u8; 32])>,
+}
 
 /// The right to work on one event; the next copy's turn comes when it is dropped.
 pub(super) struct Flight {
-    flights: Arc<Mutex<HashMap<EventKey, Arc<Semaphore>>>>,
+    flights: Arc<Mutex<HashMap<EventKey, Arc<Queue>>>>,
+    queue: Option<Arc<Queue>>,
     key: EventKey,
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -24,14 +34,32 @@ pub(super) struct Flight {
 impl Flights {
     /// Waits for the copies that came before; `None` once the deadline has passed.
     pub(super) async fn join(&self, key: &EventKey, deadline: Instant) -> Option<Flight> {
-        let turn = {
+        let queue = {
             let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(flights.entry(key.clone()).or_insert_with(|| Arc::new(Semaphore::new(1))))
+            let new = || Arc::new(Queue { turn: Arc::new(Semaphore::new(1)), done: OnceLock::new() });
+            Arc::clone(flights.entry(key.clone()).or_insert_with(new))
         };
-        let mut flight = Flight { flights: Arc::clone(&self.0), key: key.clone(), permit: None };
+        let turn = Arc::clone(&queue.turn);
+        let (flights, key) = (Arc::clone(&self.0), key.clone());
+        let mut flight = Flight { flights, queue: Some(queue), key, permit: None };
         let permit = timeout_at(deadline, turn.acquire_owned()).await;
         flight.permit = Some(permit.ok()?.ok()?);
         Some(flight)
+    }
+}
+
+impl Flight {
+    /// When the event was received, if a copy before this one has done its work and had the same bytes.
+    pub(super) fn done(&self, event: &NewEvent) -> Option<Timestamp> {
+        let (received_at, body_sha256) = self.queue.as_ref()?.done.get()?;
+        (*body_sha256 == event.body_sha256).then_some(*received_at)
+    }
+
+    /// The event's work is committed.
+    pub(super) fn finish(&self, event: &NewEvent, received_at: Timestamp) {
+        if let Some(queue) = &self.queue {
+            queue.done.get_or_init(|| (received_at, event.body_sha256));
+        }
     }
 }
 
@@ -39,8 +67,9 @@ impl Drop for Flight {
     fn drop(&mut self) {
         self.permit.take();
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only the map holds the semaphore: no copy is waiting, and none can come while the map is locked.
-        if flights.get(&self.key).is_some_and(|turn| Arc::strong_count(turn) == 1) {
+        self.queue.take();
+        // Only the map holds the queue: no copy is waiting, and none can come while the map is locked.
+        if flights.get(&self.key).is_some_and(|queue| Arc::strong_count(queue) == 1) {
             flights.remove(&self.key);
         }
     }

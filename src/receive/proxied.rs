@@ -173,7 +173,11 @@ impl Receiver {
         // Without a recorded answer (a person has closed it, retention took it, or it was too long to be kept) the
         // reply is the provider's own success.
         let answer = recorded.and_then(|recorded| recorded.answer);
-        Ok(Ok(Found::done(Done { event: Self::duplicate(endpoint, event, &first), answer, fault: None })))
+        Ok(Ok(Found::done(Done {
+            event: Self::duplicate(endpoint, event, first.received_at),
+            answer,
+            fault: None,
+        })))
     }
 
     /// Writes down how it ended. Until then nothing is answered: if this fails, a person must look, as after a crash.

@@ -8,7 +8,7 @@ use tokio::task;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::config::{Config, Endpoint, Mode};
 use crate::failpoint;
 use crate::keys::{Keys, LearnedKeys};
@@ -210,16 +210,16 @@ impl Receiver {
         }
     }
 
-    pub(super) fn duplicate(endpoint: &Endpoint, event: &NewEvent, first: &Existing) -> EventReceipt {
+    pub(super) fn duplicate(endpoint: &Endpoint, event: &NewEvent, first: Timestamp) -> EventReceipt {
         info!(
             endpoint = &*endpoint.name,
             event_id = event.key.event_id,
             event_type = event.event_type,
             duplicate = true,
-            first_received_at = %first.received_at.to_rfc3339(),
+            first_received_at = %first.to_rfc3339(),
             "event.duplicate"
         );
-        EventReceipt::known(event, Outcome::Duplicate, first.received_at)
+        EventReceipt::known(event, Outcome::Duplicate, first)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::flights::Flight;
 use super::receiver::{Receiver, is_conflict};
 use super::{EventReceipt, Fault, Receipt};
 use crate::clock::Timestamp;
@@ -56,9 +57,12 @@ impl Receiver {
         deadline: Instant,
     ) -> Result<EventReceipt, Broken> {
         // Copies of one event queue here, where they hold no connection that other events need.
-        let Some(_flight) = self.flights.join(&event.key, deadline).await else {
+        let Some(flight) = self.flights.join(&event.key, deadline).await else {
             return Err(busy("copy_at_work"));
         };
+        if let Some(received_at) = flight.done(event) {
+            return Ok(Self::duplicate(endpoint, event, received_at));
+        }
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -68,7 +72,7 @@ impl Receiver {
             let existing = match tx.insert(event).await {
                 Ok(Insertion::Inserted { received_at }) => {
                     failpoint::reach("process.after_insert");
-                    return self.work(tx, event, &stored(event, received_at), deadline).await;
+                    return self.work(tx, event, &stored(event, received_at), (&flight, deadline)).await;
                 }
                 Ok(Insertion::Existing(existing)) => existing,
                 Err(error) => {
@@ -83,7 +87,7 @@ impl Receiver {
             match existing.state {
                 // Left by another mode or by a replay: the row is locked, and worked on as it was stored.
                 RowState::Unprocessed => match tx.stored(&event.key).await {
-                    Ok(Some(first)) => return self.work(tx, event, &first, deadline).await,
+                    Ok(Some(first)) => return self.work(tx, event, &first, (&flight, deadline)).await,
                     Ok(None) => tx.rollback().await,
                     Err(error) => {
                         tx.rollback().await;
@@ -96,7 +100,7 @@ impl Receiver {
                 }
                 RowState::Processed => {
                     tx.rollback().await;
-                    return Ok(Self::duplicate(endpoint, event, &existing));
+                    return Ok(Self::duplicate(endpoint, event, existing.received_at));
                 }
                 RowState::NeedsReview => {
                     tx.rollback().await;
@@ -111,7 +115,7 @@ impl Receiver {
         mut tx: Unit,
         event: &NewEvent,
         stored: &Event,
-        deadline: Instant,
+        (flight, deadline): (&Flight, Instant),
     ) -> Result<EventReceipt, Broken> {
         match self.is_paused(&mut tx, stored).await {
             Ok(false) => {}
@@ -126,6 +130,7 @@ impl Receiver {
         }
         match self.processor.run(tx, stored, deadline).await {
             Ok(work) => {
+                flight.finish(event, stored.received_at);
                 self.wake.dispatcher.notify_one();
                 let outcome = if work.outcome == "ignored" { Outcome::Ignored } else { Outcome::Processed };
                 Ok(EventReceipt { runs: work.runs, lag: Some(work.lag), ..EventReceipt::new(event, outcome) })
