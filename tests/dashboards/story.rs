@@ -335,7 +335,6 @@ async fn every_rule_is_healthy(prometheus: &Prometheus) {
 
 /// A few answers that the story makes certain.
 async fn some_numbers_are_right(prometheus: &Prometheus) {
-    let shares: BTreeMap<&str, f64> = BTreeMap::from([("good", 1.0), ("dead", 0.0)]);
     let board = board("delivery");
     let panel = *panels(&board)
         .iter()
@@ -343,7 +342,11 @@ async fn some_numbers_are_right(prometheus: &Prometheus) {
         .expect("the panel is there");
     let series = prometheus.query(&with_all_chosen(expressions(panel)[0])).await.expect("an answer");
     let found: BTreeMap<&str, f64> = series.iter().map(|s| (s.label("destination"), s.value())).collect();
-    assert_eq!(found, shares);
+    // Once its circuit is open nothing is tried there, so that there may be no share.
+    assert!(
+        found["good"].to_bits() == 1.0_f64.to_bits() && found.get("dead").is_none_or(|dead| *dead <= 0.0),
+        "{found:?}"
+    );
     let ratio = prometheus.query("endpoint:hookgate_duplicates:ratio1h{endpoint=\"billing\"}").await;
     let ratio = ratio.expect("an answer")[0].value();
     assert!((0.4..0.6).contains(&ratio), "every second event is known: {ratio}");
