@@ -110,7 +110,8 @@ impl<P: Outbox + ?Sized> Outbox for Measured<P> {
         destination: &str,
         attempt: &Attempt,
         circuit: &Circuit,
+        probe: bool,
     ) -> Result<(), StoreError> {
-        self.port.note_failure(destination, attempt, circuit).await
+        self.port.note_failure(destination, attempt, circuit, probe).await
     }
 }

@@ -153,7 +153,8 @@ pub trait Outbox: Queue<Message> {
         next: &Next,
     ) -> Result<Settled, StoreError>;
 
-    /// What a failed attempt says about its destination, for the circuit that all gateways share. It is a statement
+    /// What a failed attempt says about its destination, for the circuit that all gateways share; `probe`: whether
+    /// it was the one message that an open circuit let through. It is a statement
     /// of its own, for failures only: [`Outbox::publish`] closes a circuit by itself.
     ///
     /// # Errors
@@ -163,6 +164,7 @@ pub trait Outbox: Queue<Message> {
         destination: &str,
         attempt: &Attempt,
         circuit: &Circuit,
+        probe: bool,
     ) -> Result<(), StoreError>;
 }
 

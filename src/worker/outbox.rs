@@ -76,6 +76,7 @@ impl OutboxJob {
 
     async fn settle(&self, destination: &Destination, leased: Leased<Message>, attempt: &Attempt) {
         let (name, id, number) = (&*destination.name, leased.item.message_id.clone(), leased.attempts);
+        let probe = leased.item.probe;
         let settled = if attempt.outcome == AttemptOutcome::Succeeded {
             self.outbox.publish(leased, attempt).await
         } else {
@@ -103,7 +104,7 @@ impl OutboxJob {
             }
             self.outbox.fail_attempt(leased, attempt, &next).await
         };
-        self.note(destination, attempt).await;
+        self.note(destination, attempt, probe).await;
         match settled {
             Ok(Settled::Written) => {}
             Ok(Settled::LeaseLost) => {
@@ -116,13 +117,13 @@ impl OutboxJob {
         }
     }
 
-    async fn note(&self, destination: &Destination, attempt: &Attempt) {
+    async fn note(&self, destination: &Destination, attempt: &Attempt, probe: bool) {
         let (Some(circuit), false) =
             (&destination.flow.circuit, attempt.outcome == AttemptOutcome::Succeeded)
         else {
             return;
         };
-        if let Err(error) = self.outbox.note_failure(&destination.name, attempt, circuit).await {
+        if let Err(error) = self.outbox.note_failure(&destination.name, attempt, circuit, probe).await {
             error!(destination = &*destination.name, code = error.code(), %error, "circuit.not_noted");
         }
     }

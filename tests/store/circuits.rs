@@ -14,6 +14,7 @@ both_engines!(
     a_probe_that_fails_opens_it_for_twice_as_long,
     what_was_sent_before_it_opened_does_not_make_it_longer,
     a_probe_that_says_nothing_lets_the_next_one_through,
+    what_was_sent_before_it_opened_is_not_taken_for_the_probe,
     an_answer_ends_a_row_of_failures,
     a_message_that_succeeds_leaves_no_row_behind,
     where_it_is_switched_off_messages_go_all_the_same,
@@ -34,8 +35,13 @@ fn sick() -> Attempt {
 impl Fixture {
     async fn sick(&self, times: usize) {
         for _ in 0..times {
-            self.store.outbox.note_failure("crm", &sick(), &CIRCUIT).await.expect("note");
+            self.store.outbox.note_failure("crm", &sick(), &CIRCUIT, false).await.expect("note");
         }
+    }
+
+    /// The one message that the open circuit let through has failed.
+    async fn probe_fails(&self) {
+        self.store.outbox.note_failure("crm", &sick(), &CIRCUIT, true).await.expect("note");
     }
 
     /// So many messages for `crm`, and a circuit that has opened.
@@ -109,7 +115,7 @@ async fn a_probe_that_fails_opens_it_for_twice_as_long(engine: Engine) {
         let probe = fixture.crm().await.remove(0);
         let next = Next::Retry { after: Duration::ZERO };
         fixture.store.outbox.fail_attempt(probe, &sick(), &next).await.unwrap();
-        fixture.sick(1).await;
+        fixture.probe_fails().await;
         let circuit = fixture.store.ledger.circuits().await.unwrap().remove(0);
         assert_eq!((circuit.state.as_str(), circuit.openings), ("open", openings));
         assert!(fixture.due().await > least, "{openings}: {} s", fixture.due().await);
@@ -117,7 +123,7 @@ async fn a_probe_that_fails_opens_it_for_twice_as_long(engine: Engine) {
     fixture.raw.execute("UPDATE circuits SET openings = 5000").await;
     fixture.let_time_pass().await;
     assert_eq!(fixture.crm().await.len(), 1);
-    fixture.sick(1).await;
+    fixture.probe_fails().await;
     assert!((500.0..=600.0).contains(&fixture.due().await), "no longer than ten minutes");
 }
 
@@ -128,13 +134,25 @@ async fn what_was_sent_before_it_opened_does_not_make_it_longer(engine: Engine) 
     assert_eq!((circuit.failures, circuit.openings), (2, 1));
 }
 
+async fn what_was_sent_before_it_opened_is_not_taken_for_the_probe(engine: Engine) {
+    let fixture = Fixture::broken(engine, 3).await;
+    fixture.let_time_pass().await;
+    assert_eq!(fixture.crm().await.len(), 1, "the probe");
+    fixture.sick(3).await;
+    let blocked = attempt(AttemptOutcome::Failed, None, "blocked_address");
+    fixture.store.outbox.note_failure("crm", &blocked, &CIRCUIT, false).await.unwrap();
+    let circuit = fixture.store.ledger.circuits().await.unwrap().remove(0);
+    assert_eq!((circuit.state.as_str(), circuit.openings), ("half_open", 1));
+    assert!(fixture.crm().await.is_empty(), "no other probe beside the one on its way");
+}
+
 async fn a_probe_that_says_nothing_lets_the_next_one_through(engine: Engine) {
     let fixture = Fixture::broken(engine, 2).await;
     fixture.let_time_pass().await;
     assert_eq!(fixture.crm().await.len(), 1);
     assert!(fixture.crm().await.is_empty());
     let blocked = attempt(AttemptOutcome::Failed, None, "blocked_address");
-    fixture.store.outbox.note_failure("crm", &blocked, &CIRCUIT).await.unwrap();
+    fixture.store.outbox.note_failure("crm", &blocked, &CIRCUIT, true).await.unwrap();
     assert_eq!(fixture.crm().await.len(), 1);
 }
 
@@ -143,14 +161,14 @@ async fn an_answer_ends_a_row_of_failures(engine: Engine) {
     for answer in [400, 404, 410, 422, 302] {
         fixture.sick(1).await;
         let refused = attempt(AttemptOutcome::Rejected, Some(answer), "status");
-        fixture.store.outbox.note_failure("crm", &refused, &CIRCUIT).await.unwrap();
+        fixture.store.outbox.note_failure("crm", &refused, &CIRCUIT, false).await.unwrap();
         assert!(fixture.store.ledger.circuits().await.unwrap().is_empty(), "{answer} is an answer");
     }
     for failure in [
         attempt(AttemptOutcome::Failed, Some(429), "status.429"),
         attempt(AttemptOutcome::Failed, None, "timeout"),
     ] {
-        fixture.store.outbox.note_failure("crm", &failure, &CIRCUIT).await.unwrap();
+        fixture.store.outbox.note_failure("crm", &failure, &CIRCUIT, false).await.unwrap();
     }
     assert_eq!(fixture.store.ledger.circuits().await.unwrap()[0].state, "open");
 }

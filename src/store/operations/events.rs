@@ -73,6 +73,10 @@ impl Narrow for Events<'_> {
         }
         if let Some(moment) = self.done_by {
             rest.and(format!("i.processed_at <= {}", bound.time(moment)));
+            if self.filter.state.is_none() {
+                // A newer event of its key had been worked on: to repeat it now would turn that back.
+                rest.and("i.outcome <> 'superseded'");
+            }
         }
         rest
     }

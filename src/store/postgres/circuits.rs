@@ -17,9 +17,11 @@ impl Postgres {
         destination: &str,
         attempt: &Attempt,
         circuit: &Circuit,
+        probe: bool,
     ) -> Result<(), StoreError> {
         match attempt.health() {
             Health::Well => self.answered(destination).await,
+            Health::Unknown if !probe => Ok(()),
             Health::Unknown => {
                 let query = sqlx::query(UNKNOWN).bind(destination);
                 query.execute(&mut *self.connection().await?).await.map(drop).map_err(error)
@@ -32,6 +34,7 @@ impl Postgres {
                     .bind(circuit.open.as_secs_f64())
                     .bind(circuit.longest().as_secs_f64())
                     .bind(code)
+                    .bind(probe)
                     .fetch_optional(&mut *self.connection().await?)
                     .await
                     .map_err(error)?;

@@ -78,8 +78,9 @@ impl Outbox for Postgres {
         destination: &str,
         attempt: &Attempt,
         circuit: &Circuit,
+        probe: bool,
     ) -> Result<(), StoreError> {
-        self.judge(destination, attempt, circuit).await
+        self.judge(destination, attempt, circuit, probe).await
     }
 }
 

@@ -17,10 +17,12 @@ impl Sqlite {
         destination: &str,
         attempt: &Attempt,
         circuit: &Circuit,
+        probe: bool,
     ) -> Result<(), StoreError> {
         let mut tx = self.write().await?;
         match attempt.health() {
             Health::Well => answered(&mut tx, destination).await?,
+            Health::Unknown if !probe => {}
             Health::Unknown => {
                 let query = sqlx::query(UNKNOWN).bind(destination);
                 query.execute(&mut *tx.connection).await.map_err(error)?;
@@ -33,6 +35,7 @@ impl Sqlite {
                     .bind(circuit.open.as_secs_f64())
                     .bind(circuit.longest().as_secs_f64())
                     .bind(code)
+                    .bind(probe)
                     .fetch_optional(&mut *tx.connection)
                     .await
                     .map_err(error)?;

@@ -82,8 +82,9 @@ impl Outbox for Sqlite {
         destination: &str,
         attempt: &Attempt,
         circuit: &Circuit,
+        probe: bool,
     ) -> Result<(), StoreError> {
-        self.judge(destination, attempt, circuit).await
+        self.judge(destination, attempt, circuit, probe).await
     }
 }
 
