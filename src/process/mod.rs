@@ -9,6 +9,7 @@
 //! What is absent: HTTP, leases, retries.
 
 mod deliver;
+mod paused;
 mod plan;
 mod processor;
 mod replay;

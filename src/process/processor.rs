@@ -175,8 +175,7 @@ impl Processor {
     }
 
     /// The handlers that may work on this event: filters are not asked.
-    #[must_use]
-    pub fn handlers_of(&self, event: &Event) -> Vec<&Arc<str>> {
+    pub(super) fn handlers_of(&self, event: &Event) -> Vec<&Arc<str>> {
         self.plan_of(event).handlers.iter().map(|handling| handling.name).collect()
     }
 

@@ -13,7 +13,7 @@ use crate::config::Endpoint;
 use crate::failpoint;
 use crate::model::{Event, NewEvent, Outcome};
 use crate::process::Failed;
-use crate::store::{Insertion, Pausable, RowState, StoreError, Unit};
+use crate::store::{Insertion, RowState, StoreError, Unit};
 
 /// How often to look again at a row that a worker holds under a lease.
 pub(super) const LEASE_POLL: Duration = Duration::from_millis(100);
@@ -117,7 +117,7 @@ impl Receiver {
         stored: &Event,
         (flight, deadline): (&Flight, Instant),
     ) -> Result<EventReceipt, Broken> {
-        match self.is_paused(&mut tx, stored).await {
+        match self.processor.is_paused(&mut tx, stored).await {
             Ok(false) => {}
             Ok(true) => {
                 tx.rollback().await;
@@ -137,23 +137,6 @@ impl Receiver {
             }
             Err(Failed { failure, runs }) => Err((fault(failure.code), runs)),
         }
-    }
-}
-
-impl Receiver {
-    /// Whether an operator holds back the endpoint or a handler of the event. Nothing can wait here: the provider is told
-    /// to send again.
-    async fn is_paused(&self, tx: &mut Unit, event: &Event) -> Result<bool, StoreError> {
-        let pauses = tx.pauses().await?;
-        if pauses.is_empty() {
-            return Ok(false);
-        }
-        let handlers = self.processor.handlers_of(event);
-        Ok(pauses.iter().any(|pause| match pause.kind {
-            Pausable::Endpoint => *pause.name == *event.key.endpoint,
-            Pausable::Handler => handlers.iter().any(|handler| *pause.name == ***handler),
-            Pausable::Destination => false,
-        }))
     }
 }
 

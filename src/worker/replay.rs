@@ -141,6 +141,18 @@ impl ReplayJob {
                 return not_begun(&error);
             }
         };
+        match self.processor.is_paused(&mut tx, &event).await {
+            Ok(false) => {}
+            // It goes on when an operator lets it.
+            Ok(true) => {
+                tx.rollback().await;
+                return Step::Stop(Passed { wait: Some(PAUSE), ..Passed::default() });
+            }
+            Err(error) => {
+                tx.rollback().await;
+                return not_begun(&error);
+            }
+        }
         let replaying = Replaying { leased, cursor, lease: self.settings.lease };
         match self.processor.replay(tx, &event, deadline, &replaying).await {
             Ok(work) => {

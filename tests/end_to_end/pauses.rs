@@ -9,6 +9,7 @@ use crate::support::{stripe, wait};
 
 both_engines!(
     events_of_a_paused_handler_wait_for_it,
+    a_replay_waits_for_what_is_paused,
     a_paused_endpoint_in_sync_mode_asks_its_provider_to_send_again,
     what_is_not_there_cannot_be_paused,
 );
@@ -41,6 +42,33 @@ async fn events_of_a_paused_handler_wait_for_it(engine: Engine) {
     .await;
     config.run(&["resume", "handler", "stripe_billing"]);
     database.wait_for(PROCESSED, 2).await;
+}
+
+async fn a_replay_waits_for_what_is_paused(engine: Engine) {
+    let database = Database::new(engine).await.with_effects().await;
+    let config = GatewayConfig::new(&database.url, "sync")
+        .sql_handler("note", super::NOTE_EFFECT)
+        .with("[inbox]\npoll_interval = \"100ms\"\n");
+    let gateway = config.start().await;
+    for id in ["evt_1", "evt_2"] {
+        assert_eq!(gateway.deliver(body(id, "a")).await.expect("an answer").summary(), (200, "processed"));
+    }
+    for (kind, name) in [("endpoint", "billing"), ("handler", "note")] {
+        config.run(&["pause", kind, name]);
+        config.run(&["events", "replay", "--all", "--yes", "--detach"]);
+        // It has been looked at, and given back undone.
+        database
+            .wait_for("SELECT count(*) FROM replays WHERE finished_at IS NULL AND lease_epoch > 1", 1)
+            .await;
+        assert_eq!(
+            database.count("SELECT count(*) FROM replays WHERE finished_at IS NULL AND done > 0").await,
+            0,
+            "{kind}"
+        );
+        config.run(&["resume", kind, name]);
+        database.wait_for("SELECT count(*) FROM replays WHERE finished_at IS NULL", 0).await;
+    }
+    assert_eq!(database.count("SELECT count(*) FROM effects").await, 6);
 }
 
 async fn a_paused_endpoint_in_sync_mode_asks_its_provider_to_send_again(engine: Engine) {
