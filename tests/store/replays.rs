@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookgate::model::Leased;
-use hookgate::store::{Filter, Passed, Replay, Replays, Settled, StoreError, Upcoming};
+use hookgate::store::{Filter, Passed, Replay, Replays, Settled, State, StoreError, Upcoming};
 
 use super::fixture::{Fixture, LONG, event, with_body};
 use super::operations::order;
@@ -12,6 +12,7 @@ use crate::support::database::{Engine, both_engines};
 
 both_engines!(
     a_replay_goes_through_what_was_done_when_it_was_ordered,
+    a_replay_leaves_out_what_came_too_late_unless_it_asks_for_it,
     a_step_commits_with_the_unit_of_work_or_not_at_all,
     a_replay_that_was_cancelled_or_claimed_anew_is_fenced,
     one_replay_is_claimed_by_one_worker_and_only_where_its_endpoint_is_served,
@@ -66,6 +67,23 @@ async fn a_replay_goes_through_what_was_done_when_it_was_ordered(engine: Engine)
     // It is written down who ordered it.
     let audit = "SELECT action, who FROM audit_log";
     assert_eq!(fixture.raw.pairs(audit).await, [("events.replay".into(), "cli:ada".into())]);
+}
+
+async fn a_replay_leaves_out_what_came_too_late_unless_it_asks_for_it(engine: Engine) {
+    let fixture = Fixture::new(engine).await;
+    for id in ["evt_1", "evt_2"] {
+        fixture.process(&event(id)).await;
+    }
+    fixture.raw.execute("UPDATE webhook_inbox SET outcome = 'superseded' WHERE event_id = 'evt_2'").await;
+    for (state, expected) in [(None, "evt_1"), (Some(State::Superseded), "evt_2")] {
+        let filter = Filter { state, ..Filter::default() };
+        let counted = fixture.store.operations.replayable(&filter).await.unwrap();
+        assert_eq!(counted.iter().map(|row| row.events).sum::<i64>(), 1);
+        ordered(&fixture, filter).await;
+        let leased = claim(&fixture).await.remove(0);
+        let upcoming = replays(&fixture).upcoming(&leased.item).await.unwrap();
+        assert_eq!(ids(&upcoming), [expected]);
+    }
 }
 
 /// The unit of work of the next event, up to its last statement.

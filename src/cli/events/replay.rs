@@ -104,6 +104,11 @@ async fn check_the_one(desk: &Desk, filter: &Filter) -> anyhow::Result<()> {
     match state {
         "dead" => bail!("{id} was never done, it is dead: use `hookgate dead redrive {id}`"),
         "pending" | "leased" => bail!("{id} is not done yet, it is {state}: there is nothing to repeat"),
+        "superseded" if filter.state.is_none() => {
+            bail!(
+                "{id} came after a newer event of its key and was not worked on: --state superseded does it all the same"
+            )
+        }
         _ => {}
     }
     let counted = desk.operations.replayable(filter).await?;
