@@ -12,8 +12,10 @@ use super::meter::STACK;
 
 /// So many evaluations run at a time.
 const THREADS: usize = 4;
-/// So long the expressions of one event may take, all together, and so long they wait for a thread.
+/// So long the expressions of one event may take, all together.
 const TIME: Duration = Duration::from_secs(2);
+/// So long they wait for a thread: a transaction is open meanwhile.
+const WAIT: Duration = Duration::from_millis(250);
 
 /// What a route asks of an event.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +72,7 @@ impl Runner {
     ) -> Result<Answer, RunError> {
         let place = tokio::select! {
             place = Arc::clone(&self.free).acquire_owned() => place.map_err(|_| RunError::Busy)?,
-            () = tokio::time::sleep(self.time) => return Err(RunError::Busy),
+            () = tokio::time::sleep(self.time.min(WAIT)) => return Err(RunError::Busy),
         };
         let (late, current) = (Arc::new(AtomicBool::new(false)), Arc::new(Current::default()));
         let (send, answer) = oneshot::channel();

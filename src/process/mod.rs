@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use deliver::forwarded_id;
 pub use processor::{Failed, Processor, Work};
 pub use replay::Replaying;
-pub use select::Selection;
+pub use select::{BUSY, Selection};
 
 use crate::handler::Handler;
 

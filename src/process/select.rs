@@ -22,6 +22,9 @@ pub struct Selection {
     pub runner: Runner,
 }
 
+/// The code of a unit of work that no thread was free for: the event has no part in it.
+pub const BUSY: &str = "jq.busy";
+
 /// A route that takes the event, by its place, and the body that its transform made.
 pub(super) type Taken = (usize, Option<Bytes>);
 
@@ -62,7 +65,7 @@ impl Selection {
     fn undecided(&self, error: &RunError, place: impl Fn(usize) -> usize) -> Undecided {
         match error {
             RunError::Busy => Undecided {
-                failure: Failure { code: "jq.busy".into(), retryable: true },
+                failure: Failure { code: BUSY.into(), retryable: true },
                 text: "no thread was free to evaluate the expressions of the routes".to_owned(),
             },
             RunError::Failed(at, is_transform, why) => {

@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 use crate::config::Endpoint;
 use crate::failpoint;
 use crate::model::{Event, NewEvent, Outcome};
-use crate::process::Failed;
+use crate::process::{BUSY, Failed};
 use crate::store::{Insertion, RowState, StoreError, Unit};
 
 /// How often to look again at a row that a worker holds under a lease.
@@ -153,7 +153,7 @@ fn store(error: &StoreError) -> Broken {
 
 /// Our own trouble and lack of time are answered 503, a handler's failure 500.
 fn fault(code: String) -> Fault {
-    if code == "timeout" || code.starts_with("store.") {
+    if code == "timeout" || code == BUSY || code.starts_with("store.") {
         Fault::Busy { code }
     } else {
         Fault::Handler { code }

@@ -12,7 +12,7 @@ use super::{Job, Shares};
 use crate::config::Queue as Settings;
 use crate::failpoint;
 use crate::model::{DueEvent, EventKey, Failure, Leased, Next};
-use crate::process::{Failed, HandlerRun, Processor, Work};
+use crate::process::{BUSY, Failed, HandlerRun, Processor, Work};
 use crate::retry;
 use crate::store::{Inbox, Locked, Queue, Settled, StoreError};
 
@@ -92,6 +92,10 @@ impl InboxJob {
     /// being asked without end.
     async fn not_started(&self, leased: Leased<DueEvent>, error: &StoreError) {
         error!(code = error.code(), %error, "store.failed");
+        self.wait_for_room(leased).await;
+    }
+
+    async fn wait_for_room(&self, leased: Leased<DueEvent>) {
         tokio::time::sleep(PAUSE).await;
         if let Err(error) = self.queue.give_back(leased).await {
             error!(queue = "inbox", code = error.code(), %error, "worker.not_given_back");
@@ -164,6 +168,10 @@ impl Job for InboxJob {
             Ok(work) => {
                 self.wake_dispatcher.notify_one();
                 return Worked { key, runs: work.runs, lag: Some(work.lag), lease_lost: false };
+            }
+            Err(Broken::Failed(Failed { failure, .. })) if failure.code == BUSY => {
+                self.wait_for_room(leased).await;
+                false
             }
             Err(Broken::Failed(Failed { failure, runs })) => {
                 self.give_up(leased, &failure).await;
