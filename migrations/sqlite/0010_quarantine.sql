@@ -23,6 +23,9 @@ CREATE TABLE quarantine_new (
     peer_net         TEXT NOT NULL DEFAULT '',
     -- Whether a listed proxy sent it.
     by_proxy         INTEGER NOT NULL DEFAULT 0 CHECK (by_proxy IN (0, 1)),
+    -- What tells a rejected request from others: a digest of its method, URL and body, and of the headers that prove it
+    -- or name its event.
+    digest           BLOB CHECK (length(digest) = 32),
     -- JSON: salted digests of the credentials that were removed, by which a release knows them again.
     credentials      TEXT,
     -- What it takes of the endpoint's `max_bytes`.
@@ -47,8 +50,8 @@ ALTER TABLE quarantine_new RENAME TO quarantine;
 -- One row for the same genuine bytes under the same id; a row that was released is past.
 CREATE UNIQUE INDEX quarantine_verified ON quarantine (endpoint, body_sha256, reason, coalesce(event_id, ''))
     WHERE verified AND released_at IS NULL;
--- One row for the same rejected bytes from one network: a stranger's copy never stands in the place of another's.
-CREATE UNIQUE INDEX quarantine_rejected ON quarantine (endpoint, body_sha256, reason, peer_net)
+-- One row for the same rejected request from one network: a stranger's copy never stands in the place of another's.
+CREATE UNIQUE INDEX quarantine_rejected ON quarantine (endpoint, digest, reason, peer_net)
     WHERE NOT verified AND released_at IS NULL;
 -- The bounds, from the index alone.
 CREATE INDEX quarantine_bounds ON quarantine (endpoint, verified, reason, peer_net, bytes);

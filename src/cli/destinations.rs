@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::backlog::{age, count, table};
+use super::shown::clean;
 use super::{Shell, out};
 use crate::config::{Destination, OnDead, Rate};
 use crate::store::{self, Backlog, CircuitRecord, Ledger, Pausable, Pause, StoreError};
@@ -86,7 +87,7 @@ impl Line<'_> {
             circuit,
             self.pause.map_or_else(
                 || "–".to_owned(),
-                |pause| pause.reason.clone().unwrap_or_else(|| "yes".to_owned()),
+                |pause| pause.reason.as_deref().map_or_else(|| "yes".to_owned(), clean),
             ),
             self.destination.flow.rate.map_or_else(|| "–".to_owned(), written),
             count(self.waiting.backlog),

@@ -286,6 +286,17 @@ impl Provider {
         self.parts.variants.iter().filter(move |variant| counts(variant) || beside(variant))
     }
 
+    /// Names of the headers that prove a request or name its event.
+    pub fn telling_headers(&self) -> Vec<String> {
+        let recipe = self.recipe();
+        let mut names = header_names(recipe.id.iter().chain(&recipe.event_type));
+        names.extend(self.signature_headers().iter().cloned());
+        names.extend(self.credential_headers().iter().map(ToString::to_string));
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Whether requests can be taken without any proof: the provider gives none, and the operator has said so.
     pub fn takes_unproved(&self) -> bool {
         self.candidates().any(|variant| variant.algorithm == Algorithm::None)

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task;
 use tokio::time::{Instant, sleep};
@@ -18,6 +19,7 @@ use super::credentials;
 use crate::config::{self, Endpoint};
 use crate::mapping;
 use crate::model::{Rejection, Request};
+use crate::provider::Provider;
 use crate::store::{Inbox, Kept, Quarantined, Sent};
 
 /// Requests that may wait to be written.
@@ -245,6 +247,25 @@ impl Parcel {
     }
 }
 
+/// What tells a request from others: two genuine events may have the same body, and the same body a right and a wrong
+/// signature. What changes with each try, such as a date, is not in it.
+fn digest(request: &Request, provider: &Provider) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    };
+    add(request.method.as_bytes());
+    add(request.path.as_bytes());
+    add(request.query.as_deref().unwrap_or_default().as_bytes());
+    add(&request.body);
+    for name in provider.telling_headers() {
+        add(name.as_bytes());
+        request.headers.all(&name).for_each(&mut add);
+    }
+    hash.finalize().into()
+}
+
 /// The row of a request that was proved genuine just now.
 pub(super) fn row(
     endpoint: &Endpoint,
@@ -263,6 +284,7 @@ pub(super) fn row(
         headers: Arc::new(stripped.headers),
         body: request.body.clone(),
         body_sha256: mapping::sha256(&request.body),
+        digest: digest(request, &endpoint.provider),
         verified: true,
         request_id: Uuid::nil(),
         sent: Some(Sent {

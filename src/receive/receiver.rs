@@ -199,6 +199,7 @@ impl Receiver {
             headers: Arc::clone(&event.headers),
             body: event.body.clone(),
             body_sha256: event.body_sha256,
+            digest: event.body_sha256,
             verified: true,
             request_id: event.request_id,
             sent: None,

@@ -30,6 +30,8 @@ pub struct Quarantined {
     pub body: Bytes,
     /// SHA-256 of the bytes.
     pub body_sha256: [u8; 32],
+    /// What tells it from other rejected requests; copies have the same.
+    pub digest: [u8; 32],
     /// Whether it was proved genuine.
     pub verified: bool,
     /// The inbound request.
@@ -65,8 +67,10 @@ impl Quarantined {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-        let url = self.sent.as_ref().map_or(0, |sent| sent.url.len());
-        (self.body.len() + headers + url + ROW) as u64
+        let credentials = |sent: &Sent| sent.credentials.as_ref().map_or(0, String::len);
+        let sent = self.sent.as_ref().map_or(0, |sent| sent.url.len() + credentials(sent));
+        let told = self.detail.len() + self.hint.as_ref().map_or(0, String::len);
+        (self.body.len() + headers + sent + told + ROW) as u64
     }
 }
 

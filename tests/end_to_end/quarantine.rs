@@ -16,6 +16,7 @@ both_engines!(
     a_flood_stays_within_its_bounds_and_genuine_requests_go_on,
     a_store_that_cannot_keep_a_rejected_request_changes_no_reply,
     a_second_id_under_the_same_body_is_kept_too,
+    the_same_body_under_other_ids_and_signatures_is_another_request,
 );
 
 const KEPT: &str = "SELECT count(*) FROM quarantine";
@@ -39,9 +40,10 @@ async fn what_a_wrong_secret_rejected_is_released_and_processed_once(engine: Eng
         let database = Database::new(engine).await.with_effects().await;
         let wrong = GatewayConfig::new(&database.url, mode).sql_handler("note", NOTE_EFFECT);
         let gateway = wrong.start().await;
+        let now = stripe::now();
         for id in ["evt_1", "evt_2", "evt_1"] {
             let body = event(id);
-            let signature = stripe::signature_at(OTHER, &body, stripe::now());
+            let signature = stripe::signature_at(OTHER, &body, now);
             assert_eq!(gateway.post(&signature, body).await.expect("an answer").summary(), (400, "rejected"));
         }
         database.wait_for("SELECT CAST(coalesce(sum(copies), 0) AS bigint) FROM quarantine", 3).await;
@@ -298,4 +300,38 @@ async fn a_second_id_under_the_same_body_is_kept_too(engine: Engine) {
     let kept = database.pairs("SELECT event_id, reason FROM quarantine ORDER BY event_id").await;
     assert_eq!(kept, [("one".into(), "conflict".into()), ("two".into(), "conflict".into())]);
     assert_eq!(database.count("SELECT CAST(coalesce(sum(copies), 0) AS bigint) FROM quarantine").await, 3);
+}
+
+async fn the_same_body_under_other_ids_and_signatures_is_another_request(engine: Engine) {
+    let database = Database::new(engine).await;
+    let config = |secret: &str| {
+        let hub = "[endpoints.hub]\nprovider = \"github\"\npaths = [\"/hub\"]\n";
+        GatewayConfig::new(&database.url, "async").with(&format!("{hub}secrets = [\"literal:{secret}\"]\n"))
+    };
+    let (old, new) = ("hub-secret-of-yesterday-0123456789", "hub-secret-of-today-0123456789abc");
+    let gateway = config(old).start().await;
+    let body = br#"{"zen":"the same"}"#;
+    let genuine = format!("sha256={}", stripe::mac(new, body));
+    let forged = format!("sha256={}", "00".repeat(32));
+    let sent =
+        [("one", &forged), ("one", &genuine), ("two", &genuine), ("three", &genuine), ("three", &genuine)];
+    for (id, signature) in sent {
+        let headers: [(&str, &[u8]); 3] = [
+            ("x-hub-signature-256", signature.as_bytes()),
+            ("x-github-delivery", id.as_bytes()),
+            ("x-github-event", b"ping"),
+        ];
+        let answer = http::post(gateway.ingress, "/hub", &headers, body.to_vec()).await.expect("an answer");
+        assert_eq!(answer.outcome(), "rejected");
+    }
+    database.wait_for("SELECT CAST(coalesce(sum(copies), 0) AS bigint) FROM quarantine", 5).await;
+    assert_eq!(database.count(KEPT).await, 4);
+    gateway.terminate().await;
+    let right = config(new);
+    let gateway = right.start().await;
+    let (_, said, told) = right.try_run(&["quarantine", "release", "--all", "--yes"]);
+    assert!(said.starts_with("3 released: 3 events, 0 known before\n"), "{said}{told}");
+    let ids = database.pairs("SELECT event_id, endpoint FROM webhook_inbox ORDER BY event_id").await;
+    assert_eq!(ids, ["one", "three", "two"].map(|id| (id.to_owned(), "hub".to_owned())));
+    gateway.terminate().await;
 }

@@ -143,6 +143,7 @@ async fn a_genuine_request_is_quarantined_once(engine: Engine) {
         headers: Arc::clone(&event.headers),
         body: event.body.clone(),
         body_sha256: event.body_sha256,
+        digest: event.body_sha256,
         verified: true,
         request_id: Uuid::now_v7(),
         sent: None,

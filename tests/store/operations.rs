@@ -387,6 +387,7 @@ async fn the_quarantine_is_listed_and_shown(engine: Engine) {
             headers: Arc::clone(&sent.headers),
             body: sent.body.clone(),
             body_sha256: sent.body_sha256,
+            digest: sent.body_sha256,
             verified: true,
             request_id: sent.request_id,
             sent: None,
@@ -418,8 +419,8 @@ async fn replayable_events_are_counted_by_endpoint(engine: Engine) {
         counted.into_iter().map(|row| (row.endpoint, row.events, row.payload_gone)).collect()
     };
     let all = Filter::default();
-    // What came without a body has not lost it.
-    assert_eq!(count(all.clone()).await, [("billing".into(), 4, 1), ("shop".into(), 1, 0)]);
+    // What came without a body has not lost it; what was superseded is left out unless it is asked for.
+    assert_eq!(count(all.clone()).await, [("billing".into(), 3, 1), ("shop".into(), 1, 0)]);
     let one = Filter { id: Some("ignored".into()), ..all.clone() };
     assert_eq!(count(one).await, [("billing".into(), 1, 1)]);
     assert_eq!(

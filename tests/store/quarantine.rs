@@ -41,6 +41,7 @@ fn rejected(body: &[u8], network: &str, reason: &'static str) -> Quarantined {
         headers: Arc::clone(&event.headers),
         body: event.body,
         body_sha256: Sha256::digest(body).into(),
+        digest: Sha256::digest(body).into(),
         verified: false,
         request_id: Uuid::now_v7(),
         sent: Some(Sent {

@@ -69,7 +69,7 @@ async fn keep_one(
     bounds: &config::Quarantine,
 ) -> Result<Kept, StoreError> {
     let network = request.sent.as_ref().map_or("", |sent| &sent.peer_net);
-    let digest = Param::Bytes(Some(request.body_sha256.to_vec().into()));
+    let digest = Param::Bytes(Some(request.digest.to_vec().into()));
     let copy = [text(&request.endpoint), digest, text(request.reason), text(network)];
     if unit.execute(COPY, &copy).await? > 0 {
         return Ok(Kept::Copy);
@@ -107,7 +107,7 @@ pub(in crate::store) async fn rows<B: Backend>(
 }
 
 /// In the order of `quarantine.sql`.
-fn columns(request: &Quarantined) -> [Param; 19] {
+fn columns(request: &Quarantined) -> [Param; 20] {
     let sent = request.sent.as_ref();
     let of_sent = |field: fn(&super::super::Sent) -> &str| {
         Param::Text(sent.map(|sent| field(sent).replace('\0', "\u{fffd}")))
@@ -133,6 +133,7 @@ fn columns(request: &Quarantined) -> [Param; 19] {
         optional(sent.and_then(|sent| sent.credentials.as_ref())),
         Param::Bigint(Some(request.bytes().cast_signed())),
         Param::Double(Some(request.age.as_secs_f64())),
+        Param::Bytes(Some(request.digest.to_vec().into())),
     ]
 }
 
