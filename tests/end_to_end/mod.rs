@@ -15,6 +15,7 @@ mod impatience;
 mod interop;
 mod keys;
 mod leases;
+mod pooler;
 mod proxy;
 mod order;
 mod pauses;
