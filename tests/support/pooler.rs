@@ -39,7 +39,9 @@ impl PgBouncer {
     /// change hands all the time where they may.
     pub fn start(url: &str, mode: &str) -> Self {
         let sessions = if mode == "session" { 20 } else { 3 };
-        Self::with(url, &format!("pool_mode = {mode}\ndefault_pool_size = {sessions}"))
+        // Every test has a database of its own: what is left of one must not use up the server.
+        let settings = format!("pool_mode = {mode}\ndefault_pool_size = {sessions}\nserver_idle_timeout = 2");
+        Self::with(url, &settings)
     }
 
     /// With these settings, on a port of its own.
